@@ -72,25 +72,18 @@ class Pipeline:
         self._leaf_metrics = [told for node, told in zip(self.nodes, self.metrics, strict=True) if not node.inputs]
         places = {id(node): place for place, node in enumerate(self.nodes)}
         self._leaves = [place for place, node in enumerate(self.nodes) if not node.inputs]
-        self._groups = leaf_groups([self.nodes[place] for place in self._leaves], around)
-        self._meeting: list[Any] = [group.leaves for group in self._groups if hasattr(group.leaves, "met_schema")]
-        """Leaves that tell whether events have brought a schema, of which no notice is taken."""
         self._inputs = [[places[id(each)] for each in node.inputs] for node in self.nodes]
-        self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self.nodes]
-        self._working = [operator for operator in self._operators if operator is not None]
-        self._waiting: list[tuple[Rows, ...]] = [() for _ in self._leaves]
-        for group in self._groups:
-            for place, rows in zip(group.places, group.initial, strict=False):
-                self._waiting[place] = (rows,) if len(rows) else ()
-                self.metrics[self._leaves[place]].rows_out += len(rows)
-        self._least = self._first_waiting()
-        """The first end of what waits."""
         leaves = [self.nodes[place] for place in self._leaves]
         self._received = {leaf.place: place for place, leaf in enumerate(leaves) if isinstance(leaf, Received)}
         self.closed = MIN_INSTANT
         """Instants up to here have been processed for good."""
+        self._reached = MIN_INSTANT
+        """Instants up to here have been begun."""
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._sweep_at, self._forget_at = _SWEEP_FROM, 0
+        self._waiting = self._begin()
+        self._least = self._first_waiting()
+        """The first end of what waits."""
         self._none = [empty(len(node.schema.variables)) for node in self.nodes]
         self.owned: Callable[[Rows], Rows] | None = None
         """What of the root's rows are answers here: over slices of history those of this slice; none where they go on to other
@@ -100,6 +93,43 @@ class Pipeline:
     def feeds(self) -> IRI | None:
         """The stream it constructs for other units, if one reads it."""
         return self._answering.feeds
+
+    def _begin(self) -> list[tuple[Rows, ...]]:
+        """Leaves and operators that know nothing; what is there from the start, by leaf."""
+        around, initial = self._around, [tuple[Rows, ...]() for _ in self._leaves]
+        around.held.clear()
+        self._groups = leaf_groups([self.nodes[place] for place in self._leaves], around)
+        self._meeting: list[Any] = [group.leaves for group in self._groups if hasattr(group.leaves, "met_schema")]
+        """Leaves that tell whether events have brought a schema, of which no notice is taken."""
+        self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self.nodes]
+        self._working = [operator for operator in self._operators if operator is not None]
+        for group in self._groups:
+            for place, rows in zip(group.places, group.initial, strict=False):
+                initial[place] = (rows,) if len(rows) else ()
+                self.metrics[self._leaves[place]].rows_out += len(rows)
+        return initial
+
+    def begin_anew(self, *, waiting: bool) -> None:
+        """Forget all that operators keep. With `waiting`, what waits for instants that are not begun yet waits on."""
+        cuts: dict[int, Rows] = {}
+
+        def later(parts: tuple[Rows, ...]) -> tuple[Rows, ...]:
+            for rows in parts:
+                if id(rows) not in cuts:
+                    cuts[id(rows)] = rows.take(rows.end > max(self._reached, self.closed))
+            return tuple(cuts[id(rows)] for rows in parts if len(cuts[id(rows)]))
+
+        def on_top(initial: Sequence[tuple[Rows, ...]], parts: Sequence[tuple[Rows, ...]]) -> list[tuple[Rows, ...]]:
+            return [mine + later(each) if waiting else mine for mine, each in zip(initial, parts, strict=True)]
+
+        initial, before = self._begin(), self._waiting
+        self._waiting = on_top(initial, before)
+        self._least = self._first_waiting()
+        if self._saved is not None:
+            self._saved = on_top(initial, self._saved[0]), self._saved[1]
+            for operator in self._working:
+                operator.save()
+        self._sweep_at = self._forget_at = 0  # what no row reaches goes with the next commit
 
     # ---------------------------------------------------------------- events and time
 
@@ -215,6 +245,7 @@ class Pipeline:
 
     def _run(self, until: Until) -> Rows:
         """One pass from the leaves to the root."""
+        self._reached = max(self._reached, until.time)
         given: list[Rows] = []
         due = self._due(until)
         for place, operator in enumerate(self._operators):
