@@ -243,7 +243,7 @@ class LocalEngine:
                 self._within(number, step, None)
 
     def _begin_anew(self, number: int, why: str, *, waiting: bool = True) -> None:
-        """Forget all that a unit keeps, with those that share operators with it; with `waiting`, not what waits for its time."""
+        """Forget all that a unit keeps, with those that share operators with it; as `waiting` says, not what waits."""
         assert self._tasks is not None and self._shedding is not None
         self._tasks[number].begin_anew(waiting=waiting)
         self._shedding(f"query {number + 1}: {why}; it begins anew, without the events before", True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -73,8 +74,8 @@ class Pipeline:
         places = {id(node): place for place, node in enumerate(self.nodes)}
         self._leaves = [place for place, node in enumerate(self.nodes) if not node.inputs]
         self._inputs = [[places[id(each)] for each in node.inputs] for node in self.nodes]
-        leaves = [self.nodes[place] for place in self._leaves]
-        self._received = {leaf.place: place for place, leaf in enumerate(leaves) if isinstance(leaf, Received)}
+        leaves = enumerate(self.nodes[place] for place in self._leaves)
+        self._received = {leaf.place: place for place, leaf in leaves if isinstance(leaf, Received)}
         self.closed = MIN_INSTANT
         """Instants up to here have been processed for good."""
         self._reached = MIN_INSTANT
@@ -112,21 +113,18 @@ class Pipeline:
     def begin_anew(self, *, waiting: bool) -> None:
         """Forget all that operators keep. With `waiting`, what waits for instants that are not begun yet waits on."""
         cuts: dict[int, Rows] = {}
+        initial, begun = self._begin(), max(self._reached, self.closed)
 
-        def later(parts: tuple[Rows, ...]) -> tuple[Rows, ...]:
-            for rows in parts:
-                if id(rows) not in cuts:
-                    cuts[id(rows)] = rows.take(rows.end > max(self._reached, self.closed))
-            return tuple(cuts[id(rows)] for rows in parts if len(cuts[id(rows)]))
+        def later(before: Sequence[tuple[Rows, ...]]) -> list[tuple[Rows, ...]]:
+            if waiting:
+                cuts.update({id(rows): rows.take(rows.end > begun) for parts in before for rows in parts})
+            kept = ((cuts[id(rows)] for rows in parts if waiting) for parts in before)
+            return [(*first, *filter(len, each)) for first, each in zip(initial, kept, strict=True)]
 
-        def on_top(initial: Sequence[tuple[Rows, ...]], parts: Sequence[tuple[Rows, ...]]) -> list[tuple[Rows, ...]]:
-            return [mine + later(each) if waiting else mine for mine, each in zip(initial, parts, strict=True)]
-
-        initial, before = self._begin(), self._waiting
-        self._waiting = on_top(initial, before)
+        self._waiting = later(self._waiting)
         self._least = self._first_waiting()
         if self._saved is not None:
-            self._saved = on_top(initial, self._saved[0]), self._saved[1]
+            self._saved = later(self._saved[0]), self._saved[1]
             for operator in self._working:
                 operator.save()
         self._sweep_at = self._forget_at = 0  # what no row reaches goes with the next commit
@@ -153,9 +151,7 @@ class Pipeline:
     @property
     def root(self) -> Operator:
         """The operator that gives the answers."""
-        found = self._operators[-1]
-        assert found is not None
-        return found
+        return self._working[-1]
 
     @property
     def tells_time(self) -> bool:
@@ -283,8 +279,7 @@ class Pipeline:
         cuts: dict[int | tuple[int, ...], tuple[Rows, tuple[Rows, ...], int]] = {}
         found = []
         for leaf in range(len(self._waiting) - 1, -1, -1):
-            parts = self._waiting[leaf]
-            if not parts:
+            if not (parts := self._waiting[leaf]):
                 found.append(self._none[self._leaves[leaf]])
                 continue
             alike = id(parts[0]) if len(parts) == 1 else tuple(map(id, parts))
@@ -298,7 +293,7 @@ class Pipeline:
                     due, later = cut(waiting.by_end(), until.time)
                 done = cuts[alike] = due, (later,) if len(later.end) else (), len(ends)
             due, self._waiting[leaf], count = done
-            if count > self._leaf_metrics[leaf].kept_most:  # the most since the last pass
+            if count > self._leaf_metrics[leaf].kept_most:
                 self._note_kept(self._leaves[leaf], count, partial(_rows_bytes, parts))
             found.append(due)
         self._least = self._first_waiting()
@@ -392,8 +387,7 @@ class Pipeline:
 
     def state_rows(self) -> Mapping[str, int]:
         """What operators keep, rows that wait for their time, and nodes of what both were made of."""
-        waiting = sum(len(rows) for parts in self._waiting for rows in parts)
-        total: dict[str, int] = {"waiting": waiting, "nodes": len(self._around.lineage)}
+        total = {"waiting": sum(len(rows) for parts in self._waiting for rows in parts), "nodes": len(self._around.lineage)}
         for operator in self._working:
             for kind, rows in operator.state_rows().items():
                 total[kind] = total.get(kind, 0) + rows
@@ -435,16 +429,12 @@ class Pipeline:
 
     def _matches(self, rows: Rows) -> Sequence[Match]:
         """The matches of what the root gave."""
-        if not len(rows.end):
-            return []
-        return self._answering.matches(rows if self.owned is None else self.owned(rows))
+        return self._answering.matches(rows if self.owned is None else self.owned(rows)) if len(rows.end) else []
 
 
 def _owned(rows: Rows) -> Rows:
     """Rows whose refs and lineage may be written without touching others that share them."""
-    return Rows(
-        rows.ids, rows.refs.copy(), rows.number, rows.scale, rows.start, rows.end, rows.since, rows.until, rows.lineage.copy()
-    )
+    return replace(rows, refs=rows.refs.copy(), lineage=rows.lineage.copy())
 
 
 def _first_end(rows: Rows) -> int:
