@@ -1,7 +1,9 @@
-"""Kernels that can be stopped: by a signal whose handler raises, or because they have made more rows than a limit allows.
+"""Kernels that can be stopped: by a signal whose handler raises, because they have made more rows than a limit allows, or
+because there is no memory for what grows.
 
 Compiled code that raises lets go of none of the arrays it was given. So a kernel with much work asks `heed` now and then, and
-returns when told to stop; what stopped it is raised here. What its operator keeps may be half changed then.
+`lacks` before what it makes grows, and returns when told to stop; what stopped it is raised here. What its operator keeps may
+be half changed then.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.errors import DataError, Diagnostic
-from scepter.rdf.words import ERROR, MOST, STOPPED, STOPPED_BY_SIGNAL
+from scepter.rdf.words import ERROR, MOST, STOPPED, STOPPED_BY_MEMORY, STOPPED_BY_SIGNAL
 
 _NO_BOUND: Final = 2**62
 _NO_ENDS: Final = np.empty(0, np.int64)
@@ -73,6 +75,8 @@ def _raise(cells: NDArray[np.int64]) -> None:
     stopped, cells[STOPPED] = cells[STOPPED], 0
     if stopped == STOPPED_BY_SIGNAL:
         _restore(*cells[ERROR:].tolist())  # and ctypes raises it
+    if stopped == STOPPED_BY_MEMORY:
+        raise MemoryError
     raise DataError(
         Diagnostic(
             "max-runs",

@@ -26,7 +26,7 @@ from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.interrupts import interruptible
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
-from scepter.rdf.words import fresh, heed
+from scepter.rdf.words import fresh, heed, lacks
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 Int64 = NDArray[np.int64]
@@ -254,10 +254,12 @@ def _spread(count, first, cells):  # type: ignore[no-untyped-def]
     total = 0
     for i in range(len(count)):
         total += count[i]
+    if lacks(cells, 16 * total):
+        total = 0
     of, place = fresh(total, np.int64), fresh(total, np.int64)
     at = 0
     for i in range(len(count)):
-        if i % 16 == 0 and heed(cells, 0):
+        if total == 0 or (i % 16 == 0 and heed(cells, 0)):
             break
         for j in range(count[i]):
             of[at] = i

@@ -30,7 +30,9 @@ from scepter.compiled import (
 MOST, STOPPED, ERROR = 0, 1, 2
 """What `heed` looks at: how many rows may be made; whether the kernel was stopped, and by what; three references to the error
 that a handler raised, which belong to whoever raises it again."""
-STOPPED_BY_SIGNAL, STOPPED_BY_ROWS = 1, 2
+STOPPED_BY_SIGNAL, STOPPED_BY_ROWS, STOPPED_BY_MEMORY = 1, 2, 3
+
+_SPARE = 1 << 16
 
 doubt_files()  # before the first kernel is declared: every module of kernels comes by here
 look_behind_imports()
@@ -138,6 +140,23 @@ def _heed(typing_context: Any, cells: Any, rows: Any) -> Any:
     return types.boolean(cells, types.int64), generate
 
 
+def _lacks(typing_context: Any, cells: Any, size: Any) -> Any:
+    """Whether so many bytes are not to be had: then the kernel is to return, as `heed` has it. Compiled code in which an
+    allocation fails lets go of nothing it was given, so what grows asks before it does. They are asked for and given back, a
+    little more of them than are needed, untouched."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = ir.IntType(64)
+        asked = context.nrt.allocate_unchecked(builder, builder.add(args[1], word(_SPARE)))
+        missing = cgutils.is_null(builder, asked)  # type: ignore[no-untyped-call]
+        with cgutils.if_unlikely(builder, missing):  # type: ignore[no-untyped-call]
+            builder.store(word(STOPPED_BY_MEMORY), _element(context, builder, signature, (args[0], word(STOPPED))))
+        context.nrt.free(builder, asked)
+        return missing
+
+    return types.boolean(cells, types.int64), generate
+
+
 def _allotted(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     shape, kind = args[0], signature.args[0]
     sizes = [shape]
@@ -193,6 +212,11 @@ def heeded(cells: Any, rows: Any) -> bool:
     return False
 
 
+def lacked(cells: Any, size: Any) -> bool:
+    """`lacks`, interpreted: Python lets go of everything when an allocation fails."""
+    return False
+
+
 def zeros_behind(word: Any) -> int:
     """`trailing_zeros`, interpreted.
 
@@ -210,11 +234,13 @@ trailing_zeros: Any
 fresh: Any
 zeroed: Any
 heed: Any
+lacks: Any
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
     np.seterr(all="ignore")  # hashes wrap around, 0 * inf is nan: as compiled, without a word
     load_word, store_word, pointer, trailing_zeros = word_at, put_word, view_from, zeros_behind
-    fresh, zeroed, heed = np.empty, np.zeros, heeded
+    fresh, zeroed, heed, lacks = np.empty, np.zeros, heeded, lacked
 else:
     # mypy sees a decorated intrinsic with its typing context as a parameter
     load_word, pointer, trailing_zeros = intrinsic(_load_word), intrinsic(_pointer), intrinsic(_trailing_zeros)
-    store_word, fresh, zeroed, heed = intrinsic(_store_word), intrinsic(_fresh), intrinsic(_zeroed), intrinsic(_heed)
+    store_word, fresh, zeroed = intrinsic(_store_word), intrinsic(_fresh), intrinsic(_zeroed)
+    heed, lacks = intrinsic(_heed), intrinsic(_lacks)

@@ -227,7 +227,8 @@ class LocalEngine:
         except MemoryError:
             if work.memory is None:
                 raise
-            self._begin_anew(number, BROKEN_OFF["max-memory"].format(work.seconds, work.memory, work.rows))
+            # what waits may be what fills it
+            self._begin_anew(number, BROKEN_OFF["max-memory"].format(work.seconds, work.memory, work.rows), waiting=False)
         except DataError as error:
             if error.code not in BROKEN_OFF:
                 raise
@@ -241,15 +242,10 @@ class LocalEngine:
             else:
                 self._within(number, step, None)
 
-    def _begin_anew(self, number: int, why: str) -> None:
-        """Forget all that a unit keeps, with those that share operators with it."""
+    def _begin_anew(self, number: int, why: str, *, waiting: bool = True) -> None:
+        """Forget all that a unit keeps, with those that share operators with it; as `waiting` says, not what waits."""
         assert self._tasks is not None and self._shedding is not None
-        group = next((numbers for numbers in self._plan.shared if number in numbers), None)
-        anew = {number: self._task(self._plan.units[number], self._setups[number])} if group is None else self._together(group)
-        for place, task in anew.items():
-            self._tasks[place] = task
-            if self._open:
-                task.save()
+        self._tasks[number].begin_anew(waiting=waiting)
         self._shedding(f"query {number + 1}: {why}; it begins anew, without the events before", True)
 
     def _shed(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -72,25 +73,18 @@ class Pipeline:
         self._leaf_metrics = [told for node, told in zip(self.nodes, self.metrics, strict=True) if not node.inputs]
         places = {id(node): place for place, node in enumerate(self.nodes)}
         self._leaves = [place for place, node in enumerate(self.nodes) if not node.inputs]
-        self._groups = leaf_groups([self.nodes[place] for place in self._leaves], around)
-        self._meeting: list[Any] = [group.leaves for group in self._groups if hasattr(group.leaves, "met_schema")]
-        """Leaves that tell whether events have brought a schema, of which no notice is taken."""
         self._inputs = [[places[id(each)] for each in node.inputs] for node in self.nodes]
-        self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self.nodes]
-        self._working = [operator for operator in self._operators if operator is not None]
-        self._waiting: list[tuple[Rows, ...]] = [() for _ in self._leaves]
-        for group in self._groups:
-            for place, rows in zip(group.places, group.initial, strict=False):
-                self._waiting[place] = (rows,) if len(rows) else ()
-                self.metrics[self._leaves[place]].rows_out += len(rows)
-        self._least = self._first_waiting()
-        """The first end of what waits."""
-        leaves = [self.nodes[place] for place in self._leaves]
-        self._received = {leaf.place: place for place, leaf in enumerate(leaves) if isinstance(leaf, Received)}
+        leaves = enumerate(self.nodes[place] for place in self._leaves)
+        self._received = {leaf.place: place for place, leaf in leaves if isinstance(leaf, Received)}
         self.closed = MIN_INSTANT
         """Instants up to here have been processed for good."""
+        self._reached = MIN_INSTANT
+        """Instants up to here have been begun."""
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._sweep_at, self._forget_at = _SWEEP_FROM, 0
+        self._waiting = self._begin()
+        self._least = self._first_waiting()
+        """The first end of what waits."""
         self._none = [empty(len(node.schema.variables)) for node in self.nodes]
         self.owned: Callable[[Rows], Rows] | None = None
         """What of the root's rows are answers here: over slices of history those of this slice; none where they go on to other
@@ -100,6 +94,40 @@ class Pipeline:
     def feeds(self) -> IRI | None:
         """The stream it constructs for other units, if one reads it."""
         return self._answering.feeds
+
+    def _begin(self) -> list[tuple[Rows, ...]]:
+        """Leaves and operators that know nothing; what is there from the start, by leaf."""
+        around, initial = self._around, [tuple[Rows, ...]() for _ in self._leaves]
+        around.held.clear()
+        self._groups = leaf_groups([self.nodes[place] for place in self._leaves], around)
+        self._meeting: list[Any] = [group.leaves for group in self._groups if hasattr(group.leaves, "met_schema")]
+        """Leaves that tell whether events have brought a schema, of which no notice is taken."""
+        self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self.nodes]
+        self._working = [operator for operator in self._operators if operator is not None]
+        for group in self._groups:
+            for place, rows in zip(group.places, group.initial, strict=False):
+                initial[place] = (rows,) if len(rows) else ()
+                self.metrics[self._leaves[place]].rows_out += len(rows)
+        return initial
+
+    def begin_anew(self, *, waiting: bool) -> None:
+        """Forget all that operators keep. With `waiting`, what waits for instants that are not begun yet waits on."""
+        cuts: dict[int, Rows] = {}
+        initial, begun = self._begin(), max(self._reached, self.closed)
+
+        def later(before: Sequence[tuple[Rows, ...]]) -> list[tuple[Rows, ...]]:
+            if waiting:
+                cuts.update({id(rows): rows.take(rows.end > begun) for parts in before for rows in parts})
+            kept = ((cuts[id(rows)] for rows in parts if waiting) for parts in before)
+            return [(*first, *filter(len, each)) for first, each in zip(initial, kept, strict=True)]
+
+        self._waiting = later(self._waiting)
+        self._least = self._first_waiting()
+        if self._saved is not None:
+            self._saved = later(self._saved[0]), self._saved[1]
+            for operator in self._working:
+                operator.save()
+        self._sweep_at = self._forget_at = 0  # what no row reaches goes with the next commit
 
     # ---------------------------------------------------------------- events and time
 
@@ -123,9 +151,7 @@ class Pipeline:
     @property
     def root(self) -> Operator:
         """The operator that gives the answers."""
-        found = self._operators[-1]
-        assert found is not None
-        return found
+        return self._working[-1]
 
     @property
     def tells_time(self) -> bool:
@@ -215,6 +241,7 @@ class Pipeline:
 
     def _run(self, until: Until) -> Rows:
         """One pass from the leaves to the root."""
+        self._reached = max(self._reached, until.time)
         given: list[Rows] = []
         due = self._due(until)
         for place, operator in enumerate(self._operators):
@@ -252,8 +279,7 @@ class Pipeline:
         cuts: dict[int | tuple[int, ...], tuple[Rows, tuple[Rows, ...], int]] = {}
         found = []
         for leaf in range(len(self._waiting) - 1, -1, -1):
-            parts = self._waiting[leaf]
-            if not parts:
+            if not (parts := self._waiting[leaf]):
                 found.append(self._none[self._leaves[leaf]])
                 continue
             alike = id(parts[0]) if len(parts) == 1 else tuple(map(id, parts))
@@ -267,7 +293,7 @@ class Pipeline:
                     due, later = cut(waiting.by_end(), until.time)
                 done = cuts[alike] = due, (later,) if len(later.end) else (), len(ends)
             due, self._waiting[leaf], count = done
-            if count > self._leaf_metrics[leaf].kept_most:  # the most since the last pass
+            if count > self._leaf_metrics[leaf].kept_most:
                 self._note_kept(self._leaves[leaf], count, partial(_rows_bytes, parts))
             found.append(due)
         self._least = self._first_waiting()
@@ -361,8 +387,7 @@ class Pipeline:
 
     def state_rows(self) -> Mapping[str, int]:
         """What operators keep, rows that wait for their time, and nodes of what both were made of."""
-        waiting = sum(len(rows) for parts in self._waiting for rows in parts)
-        total: dict[str, int] = {"waiting": waiting, "nodes": len(self._around.lineage)}
+        total = {"waiting": sum(len(rows) for parts in self._waiting for rows in parts), "nodes": len(self._around.lineage)}
         for operator in self._working:
             for kind, rows in operator.state_rows().items():
                 total[kind] = total.get(kind, 0) + rows
@@ -404,16 +429,12 @@ class Pipeline:
 
     def _matches(self, rows: Rows) -> Sequence[Match]:
         """The matches of what the root gave."""
-        if not len(rows.end):
-            return []
-        return self._answering.matches(rows if self.owned is None else self.owned(rows))
+        return self._answering.matches(rows if self.owned is None else self.owned(rows)) if len(rows.end) else []
 
 
 def _owned(rows: Rows) -> Rows:
     """Rows whose refs and lineage may be written without touching others that share them."""
-    return Rows(
-        rows.ids, rows.refs.copy(), rows.number, rows.scale, rows.start, rows.end, rows.since, rows.until, rows.lineage.copy()
-    )
+    return replace(rows, refs=rows.refs.copy(), lineage=rows.lineage.copy())
 
 
 def _first_end(rows: Rows) -> int:

@@ -60,6 +60,10 @@ class SharedPipeline(Pipeline):
         self.answers = [each.matches(given) for each, given in zip(self.answering, root.taken(), strict=True)]
         return []
 
+    def begin_anew(self, *, waiting: bool) -> None:
+        super().begin_anew(waiting=waiting)
+        self.answers = [[] for _ in self.answers]
+
     def save(self) -> None:
         super().save()
         for each in self.answering:
@@ -117,6 +121,10 @@ class SharedTask:
 
     def state_rows(self) -> Mapping[str, int]:
         return {} if self._place else self._pipeline.state_rows()
+
+    def begin_anew(self, *, waiting: bool) -> None:
+        """Forget all that operators keep, for all units that share them."""
+        self._pipeline.begin_anew(waiting=waiting)
 
     def shed(self, most: int) -> list[str] | None:
         """Let go of keys that keep too much, once for all."""

@@ -65,6 +65,10 @@ class Task(Protocol):
         """Let go of every key that keeps more rows of state; what was, None where the whole has to begin anew."""
         ...
 
+    def begin_anew(self, *, waiting: bool) -> None:
+        """Forget all that operators keep; with `waiting`, not what waits for instants that are not begun yet."""
+        ...
+
     def live_events(self) -> NDArray[np.int64]:
         """The numbers of events that a later match may still show."""
         ...

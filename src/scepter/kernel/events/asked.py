@@ -21,7 +21,7 @@ from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.lengthening import lengthened
-from scepter.rdf.words import fresh, heed
+from scepter.rdf.words import fresh, heed, lacks
 
 NOBODY = -1
 
@@ -109,6 +109,8 @@ def solve(rows, column, sets, own, static, patterns, width, cells):  # type: ign
             if depth == depths:  # a solution
                 if found == room:
                     room *= 2
+                    if lacks(cells, room * (8 + 25 * width)):
+                        return origin[:0], ids[:0], refs[:0], number[:0], scale[:0]
                     origin, ids, refs = lengthened(origin, found), _longer(ids, room), _longer(refs, room)
                     number, scale = _longer(number, room), _longer(scale, room)
                 origin[found] = row

@@ -17,7 +17,7 @@ from scepter.inner import inlined, inner
 from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.time_join.sweep import Chains, Side, entry_of, link, longer
 from scepter.rdf.lengthening import filled, lengthened_table
-from scepter.rdf.words import fresh, heed, pointer
+from scepter.rdf.words import fresh, heed, lacks, pointer
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 LEFT, BETWEEN, RIGHT = 0, 1, 2
@@ -242,6 +242,8 @@ def look_back(kinds, rows, lefts, betweens, rights, bound, least, cells):  # typ
             long_enough = least == 0 or longer(starts[row], end, least - 1)
             if long_enough and first_ends[row] >= floor and not longer(starts[row], end, bound):
                 if count == len(out):
+                    if lacks(cells, 32 * count):
+                        return out[:0]
                     out = lengthened_table(out, count, 2 * count)
                 out[count, 0], out[count, 1] = row, at
                 count += 1
@@ -288,6 +290,8 @@ def look_ahead(first, last, lefts, gap_keys, ahead, rights, bound, least, cells)
             lasts = not longer(start, rights.end[at], bound) and (least == 0 or longer(start, rights.end[at], least - 1))
             if lasts and rights.last[at] <= ceiling:
                 if count == len(out):
+                    if lacks(cells, 32 * count):
+                        return out[:0]
                     out = lengthened_table(out, count, 2 * count)
                 out[count, 0], out[count, 1] = row, at
                 count += 1

@@ -15,7 +15,7 @@ from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.lengthening import filled, lengthened, lengthened_table
-from scepter.rdf.words import fresh, heed, zeroed
+from scepter.rdf.words import fresh, heed, lacks, zeroed
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def match_table(batch, wanted, constants, variables, sources, base, number_from,
     first, subject, predicate, object_, subject_at, predicate_at, object_at, numbers, scales, starts, ends, name_at = batch
     width = len(sources)
     event, rows = _match_rows(first, wanted, subject, predicate, object_, constants, variables, width, cells)
-    n = len(event)
+    n = 0 if lacks(cells, len(event) * (32 + 25 * width)) else len(event)
     told = fresh((4, n), np.int64)
     ids, refs = fresh((n, width), np.uint64), fresh((n, width), np.int64)
     number, scale = fresh((n, width), np.float64), fresh((n, width), np.int8)
@@ -131,6 +131,8 @@ def _match_rows(first, wanted, s, p, o, constants, variables, width, cells):  # 
                 continue
             if found == capacity:
                 capacity *= 2
+                if lacks(cells, 8 * capacity * (depth_max + 1)):
+                    return out_event[:0], out_rows[:0]
                 out_event, out_rows = lengthened(out_event, found), lengthened_table(out_rows, found, capacity)
             out_event[found] = e
             for j in range(depth_max):  # not by assigning the row: that compiles numba's text of shape mismatches, four seconds

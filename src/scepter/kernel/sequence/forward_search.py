@@ -34,7 +34,7 @@ from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
 from scepter.kernel.sequence.runs import of_keys
 from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.lengthening import filled, lengthened
-from scepter.rdf.words import fresh, heed, pointer
+from scepter.rdf.words import fresh, heed, lacks, pointer
 
 BLOCK = 32
 NEXT, ANY, STRICT, BEFORE = 0, 1, 2, 3
@@ -358,6 +358,8 @@ def search_forward(mode, asking, run_columns, row_columns, few, filters, thresho
                         verdict = decide(programs, conjuncts, behind, run_values, pointed_values(candidates, row), stack)
             if verdict == UNDECIDED:
                 if stall == len(stalled):
+                    if lacks(cells, 32 * stall):
+                        return _two(out_run, out_row, 0), _two(stalled, stalled_row, 0)
                     stalled, stalled_row = lengthened(stalled, stall), lengthened(stalled_row, stall)
                 stalled[stall] = i
                 stalled_row[stall] = position
@@ -367,6 +369,8 @@ def search_forward(mode, asking, run_columns, row_columns, few, filters, thresho
             elif verdict == TRUE:
                 if out == capacity:
                     capacity *= 2
+                    if lacks(cells, 16 * capacity):
+                        return _two(out_run, out_row, 0), _two(stalled, stalled_row, 0)
                     out_run, out_row = lengthened(out_run, out), lengthened(out_row, out)
                 out_run[out] = r
                 out_row[out] = position
@@ -377,6 +381,8 @@ def search_forward(mode, asking, run_columns, row_columns, few, filters, thresho
     if len(newest) > 0 and th_extremes.shape[1] > 0:  # whose pointers were looked at: it is kept until here
         for i in range(out):
             out_row[i] = order[out_row[i]]
+    if lacks(cells, 16 * (out + stall)):
+        out = stall = np.int64(0)
     return _two(out_run, out_row, out), _two(stalled, stalled_row, stall)
 
 

@@ -19,7 +19,7 @@ from scepter.inner import inner
 from scepter.kernel.rows import Int8, Int64, UInt64
 from scepter.kernel.star.occurrence_rows import END, EXPIRES
 from scepter.rdf.lengthening import lengthened_table
-from scepter.rdf.words import fresh, heed, zeroed
+from scepter.rdf.words import fresh, heed, lacks, zeroed
 
 NOBODY = -1
 _ZERO = np.uint64(0)
@@ -296,5 +296,7 @@ def join_rows(first: Any, last: Any, longest: Any, kept_: Any, search_: Any, ind
     while True:
         row, pivot, found = _join(row, pivot, last, longest, kept, search, indexes, static, room, out, found, cells)
         if row == last:
-            return out[:found].copy()
+            return (out[:0] if lacks(cells, 8 * found * patterns) else out[:found]).copy()
+        if lacks(cells, 16 * len(out) * patterns):
+            return out[:0].copy()
         out = lengthened_table(out, found, 2 * len(out))

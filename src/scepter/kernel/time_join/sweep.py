@@ -22,7 +22,7 @@ from scepter.inner import inner, plain
 from scepter.kernel.interrupts import interruptible
 from scepter.kernel.rows import Int64, UInt64
 from scepter.rdf.lengthening import lengthened_table
-from scepter.rdf.words import fresh, heed
+from scepter.rdf.words import fresh, heed, lacks
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 ANY, BEFORE, AFTER, MEETS, METBY, OVERLAPS, OVERLAPPEDBY, STARTS, STARTEDBY = range(9)
@@ -260,8 +260,12 @@ def _sweep(order, left_, right_, rules_, cells):  # type: ignore[no-untyped-def]
                     added = _search(left, right, at, rules, False, found, 0)
                 if added >= 0:
                     break
+                if lacks(cells, 32 * len(found)):
+                    return out[:0]
                 found = fresh((2 * len(found), 2), np.int64)
             if count + added > len(out):
+                if lacks(cells, 32 * (count + added)):
+                    return out[:0]
                 out = lengthened_table(out, count, 2 * (count + added))
             for j in range(added):
                 out[count, 0] = found[j, 0] if of_left else found[j, 1]

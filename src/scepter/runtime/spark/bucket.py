@@ -112,8 +112,9 @@ class Bucket:
             reached: dict[int, int] = {}
             # what is made of punctual events is, whenever it is known
             given = chain(((blob, watermark) for blob in blobs), ((blob, MIN_INSTANT) for blob in made))
-            for each in self._within(work, (work.accept(*part) for part in given)):
-                reached = furthest(reached, each)
+            for part in given:  # one that is broken off leaves the others
+                for each in self._within(work, map(work.accept, *zip(part, strict=True))):
+                    reached = furthest(reached, each)
             # stages that follow each other go with the watermark: then all rows up to it are there, from whatever bucket
             alone = not (work.share.to or work.share.feeds or work.share.depth)
             yield from self._step(work, self.certain(reached, watermark) if alone else watermark)
@@ -244,14 +245,15 @@ class Bucket:
             except DataError as error:
                 if error.code not in BROKEN_OFF:
                     raise
-                self._begin_anew(work, BROKEN_OFF[error.code].format(limits.seconds, limits.memory, limits.rows))
+                why = BROKEN_OFF[error.code].format(limits.seconds, limits.memory, limits.rows)
+                self._begin_anew(work, why, waiting=error.code != "max-memory")  # what waits may be what fills it
                 return
             if step is None:
                 return
             yield step
 
-    def _begin_anew(self, work: Work, why: str) -> None:
-        work.begin_anew()
+    def _begin_anew(self, work: Work, why: str, *, waiting: bool = True) -> None:
+        work.pipeline.begin_anew(waiting=waiting)
         self._let_go.append(f"query {work.share.units[0] + 1}: {why}; its bucket begins anew, without the events before")
 
     def _shed(self, work: Work, most: int) -> None:

@@ -86,22 +86,17 @@ class BucketWork:
         )  # fmt: skip
         self.root = job.plan.units[share.units[0]].root
         """Of the whole plan."""
-        self._begin: tuple[UnitPlan, TaskSetup] = unit, setup
         self._sending = Sending(job, share, texts, first=asks(unit)) if share.to else None
-        self.begin_anew()
+        made = task_of(unit, setup)
+        assert isinstance(made, Pipeline)
+        made.around.cell.sides, made.around.cell.number = share.sides, bucket
+        self.pipeline: Pipeline = made
+        if self._sending is not None:
+            made.owned = self._sending.take
 
     def given(self, batch: EventBatch) -> EventBatch:
         """A batch as the unit is given it: as it came, or with all that its triples entail."""
         return batch if self._entailing is None else self._entailing(batch)
-
-    def begin_anew(self) -> None:
-        """Keep nothing."""
-        made = task_of(*self._begin)
-        assert isinstance(made, Pipeline)
-        made.around.cell.sides, made.around.cell.number = self.share.sides, self.bucket
-        self.pipeline: Pipeline = made
-        if self._sending is not None:
-            made.owned = self._sending.take
 
     def sent(self) -> list[tuple[int, bytes]]:
         """(place, packed rows) of what goes on to other stages: to be asked for behind each of the steps of `released`."""

@@ -63,13 +63,9 @@ class SequenceWork(BucketWork):
         self._scans: GraphScans | None = None
         self._counted: Counted | None = None
         self._scanned = [Metrics() for _ in unit.root.inputs]
-
-    def begin_anew(self) -> None:
-        """Keep nothing; know which keys are split."""
-        super().begin_anew()
-        if split := split_before(self.job, self.share):
+        if split := split_before(job, share):
             cell = self.pipeline.around.cell
-            cell.split, cell.slots, cell.buckets = split, self._slots, self.job.buckets
+            cell.split, cell.slots, cell.buckets = split, self._slots, job.buckets
 
     # ---------------------------------------------------------------- where events are read
 

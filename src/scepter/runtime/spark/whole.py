@@ -235,11 +235,13 @@ class WholeProgram:
         return engine
 
     def _empty(self, progress: Progress) -> None:
-        """A unit has begun anew: so do all, whose events are one log."""
+        """A unit has begun anew: so do all, whose events are one log. Those that wait for their time stay."""
         if any(whole for _, whole in self.let_go):
-            progress.forgotten += sum(events for _, events in progress.log)
-            progress.log = []
-            self._log.clear()
+            waits = [time > progress.reached for time, _ in progress.log]
+            later = [(max(mark, progress.reached + 1), blob) for mark, blob in compress(self._log.get(), waits)]
+            progress.forgotten += sum(events for (_, events), kept in zip(progress.log, waits, strict=True) if not kept)
+            progress.log = list(compress(progress.log, waits))
+            self._log.put(later)
 
     def _fresh(self, matches: Iterable[Match], progress: Progress) -> list[Match]:
         """Without the answers of ASK queries that have been answered before."""
