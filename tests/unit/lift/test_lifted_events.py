@@ -405,6 +405,7 @@ def test_values_hash_as_their_texts_do() -> None:
         (("    po:", "    sources: nowhere\n    po:"), "there is no source 'nowhere'"),
         (("    po:", "    sources: [[a.xml~xpath]]\n    po:"), "a source in xpath is not supported"),
         (("prefixes:", "prefixes: ["), "not YAML"),
+        (("$(value)", "$(values[*])"), 'help: a reference with brackets needs quotes: "$(values[*])"'),
     ],
 )
 def test_what_is_wrong_with_a_mapping(change: tuple[str, str], message: str) -> None:
