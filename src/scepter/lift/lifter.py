@@ -124,7 +124,7 @@ class Lifter:
             ids, good = _single(name, count)
             changed[1:] = ids[1:] != ids[:-1]
             for row in np.flatnonzero(~good).tolist():
-                faults.setdefault(row, "an event without a name: a field of it is empty")
+                faults.setdefault(row, f"an event without a name: {rows.faults.get(row, 'a field of it is empty')}")
         taken = count
         if not final and name is not None and count:
             taken = int(np.flatnonzero(changed)[-1])

@@ -504,6 +504,14 @@ def test_a_field_that_becomes_an_object_half_way_is_told() -> None:
     ]  # fmt: skip
 
 
+def test_an_object_in_the_name_of_an_event_is_told() -> None:
+    data = '{"time": 1, "id": {"x": 1}, "v": 1}\n{"time": 2, "id": "b", "v": 2}\n'
+    mapping = "time: $(time)\nevent: http://e/$(id)\nmappings: {r: {s: 'http://e/s', po: [[http://e/v, $(v)]]}}"
+    events, letters = lift(data, mapping, ".jsonl")
+    assert len(events) == 1
+    assert letters == [(1, "an event without a name: id is an object where the mapping wants a value")]
+
+
 def test_a_suggestion_for_orders_nested_two_deep() -> None:
     """What a document is about stands in it, not in what it speaks of; a list of objects gives the fields within."""
     orders: list[dict[str, Any]] = [
