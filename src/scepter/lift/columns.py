@@ -7,7 +7,7 @@ that of the table's or the document's own type, where the mapping declares none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -46,6 +46,8 @@ class Column:
     valid: NDArray[np.bool_]
     natural: NDArray[np.uint8]
     owner: NDArray[np.int64] | None = None
+    stamped: bool = False
+    """Whether the values were written here as dateTimes, and need not be checked to be any."""
 
     def __len__(self) -> int:
         return len(self.valid)
@@ -77,40 +79,57 @@ def arrow_column(array: pa.Array | pa.ChunkedArray) -> Column:
             owner = owner[inner.owner]
         return Column(inner.data, inner.offsets, inner.valid, inner.natural, owner)
     texts, natural = _spelt(array)
-    return text_column(texts, np.full(len(texts), natural, np.uint8))
+    column = text_column(texts, np.full(len(texts), natural, np.uint8))
+    # years of other than four digits are written by Arrow, and are no dateTimes here
+    return replace(column, stamped=True) if natural == DATE_TIME and pa.types.is_large_string(texts.type) else column
 
 
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """The values of a field, each once, and which of them each row has; the last value is none."""
+    """The values of a field, each once, and which of them each row has; the last value is none. `given` is what the values were
+    made of: where a later block has the same, it has the same `values`, and their terms need not be written again."""
 
     values: Column
     which: NDArray[np.int64]
+    given: pa.Array
 
 
-def distinct_column(array: pa.Array) -> Distinct | None:
+def distinct_column(array: pa.Array, before: Distinct | None = None) -> Distinct | None:
     """The values of a column each once, where a table has them so, or where numbers and truth values repeat; None where it
-    would save nothing."""
+    would save nothing. `before` is what the block before had."""
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if before is not None and before.given.type != kind:
+        before = None
     if pa.types.is_floating(array.type):
         # to spell a float takes ten times as long as to look it up: all are looked at, not a sample
-        array = array.dictionary_encode()
+        array = _encoded_behind(array, before)
     elif pa.types.is_integer(array.type) or pa.types.is_boolean(array.type):
-        if (found := _counted_up(array)) is not None:
+        if (found := _counted_up(array, before)) is not None:
             return found
         if len(array.slice(0, _SAMPLE).unique()) * _REPEATED > min(len(array), _SAMPLE):
             return None
         array = array.dictionary_encode()
     if not pa.types.is_dictionary(array.type) or len(array.dictionary) * _REPEATED > len(array):
         return None
-    values = _with_none(array.dictionary)
+    given = array.dictionary
+    values = _known_values(given, before)
     if values.owner is not None:
         return None
     indices = array.indices
-    indices = pc.fill_null(indices.cast(pa.int64()), len(array.dictionary)) if indices.null_count else indices
-    return Distinct(values, np.asarray(indices).astype(np.int64))
+    indices = pc.fill_null(indices.cast(pa.int64()), len(given)) if indices.null_count else indices
+    return Distinct(values, np.asarray(indices).astype(np.int64), given)
 
 
-def _counted_up(array: pa.Array) -> Distinct | None:
+def _encoded_behind(array: pa.Array, before: Distinct | None) -> pa.DictionaryArray:
+    """The array by its dictionary, which begins with the values of the block before unless they make it too long."""
+    if before is not None:
+        found = pa.concat_arrays([before.given, array]).dictionary_encode().slice(len(before.given))
+        if len(found.dictionary) * _REPEATED <= len(array):
+            return found
+    return array.dictionary_encode()
+
+
+def _counted_up(array: pa.Array, before: Distinct | None) -> Distinct | None:
     """The whole numbers from a column's least to its greatest: a value's place among them needs no table. None where they are
     many."""
     numbers = array.cast(pa.uint8()) if pa.types.is_boolean(array.type) else array
@@ -124,11 +143,19 @@ def _counted_up(array: pa.Array) -> Distinct | None:
     which -= least
     if array.null_count:
         which[np.asarray(array.is_null())] = count
-    return Distinct(_with_none(pa.array(range(least, greatest + 1), numbers.type).cast(array.type)), which)
+    given = pa.array(range(least, greatest + 1), numbers.type).cast(array.type)
+    return Distinct(_known_values(given, before), which, given)
 
 
-def _with_none(values: pa.Array) -> Column:
-    return arrow_column(pa.concat_arrays([values, pa.nulls(1, values.type)]))
+def _known_values(given: pa.Array, before: Distinct | None) -> Column:
+    if before is not None and len(given) == len(before.given) and _bits(given).equals(_bits(before.given)):
+        return before.values
+    return arrow_column(pa.concat_arrays([given, pa.nulls(1, given.type)]))
+
+
+def _bits(array: pa.Array) -> pa.Array:
+    """Floats as numbers that are equal if they are spelt alike: 0 is not -0."""
+    return array.view(f"int{array.type.bit_width}") if pa.types.is_floating(array.type) else array
 
 
 def text_column(texts: pa.Array, natural: NDArray[np.uint8], owner: NDArray[np.int64] | None = None) -> Column:
@@ -202,8 +229,10 @@ def _stamps(array: pa.Array) -> pa.Array:
     zoned = array.type.tz is not None
     micros = array.cast(pa.timestamp("us", "UTC" if zoned else None), safe=False)
     ticks = np.asarray(pc.fill_null(micros.cast(pa.int64()), 0))
-    if len(ticks) and not _FIRST <= ticks.min() <= ticks.max() <= _LAST:  # years of other than four digits
-        return pc.strftime(micros, format="%Y-%m-%dT%H:%M:%S" + ("Z" if zoned else ""))
+    far = (ticks < _FIRST) | (ticks > _LAST)
+    if far.any():  # years of other than four digits, which Arrow writes: the type of the texts tells that they are among them
+        near = pc.if_else(far, None, micros)
+        return pc.if_else(far, pc.strftime(micros, format="%Y-%m-%dT%H:%M:%S" + zoned * "Z"), _stamps(near).cast(pa.string()))
     fraction = bool((ticks % _SECOND).any())
     width = len("2026-01-01T00:00:00") + (len(".000000") if fraction else 0) + zoned
     out = np.empty(width * len(ticks), np.uint8)

@@ -16,7 +16,7 @@ from scepter.lift.columns import Column
 from scepter.lift.model import Constant, EventSection, Made, Mapping, TermMap, TermType, TriplesMap
 from scepter.lift.placing import Placing, drop_repeated
 from scepter.lift.rows import Rows
-from scepter.lift.terms import Terms, Writer
+from scepter.lift.terms import Before, Terms, Writer
 from scepter.lift.times import KINDS, NO_TIME, text_times, typed_times
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey, term_id
@@ -79,6 +79,7 @@ class Lifter:
         """The fields that are read."""
         self._telling = section.event if isinstance(section.event, Made) else None
         """What tells the events of rows apart: a name without a field is that of every row, and each is an event."""
+        self._before = Before()
 
     def _asked(self, predicate: TermMap, predicates: frozenset[int] | None) -> bool:
         if predicates is None or not isinstance(predicate, Constant):
@@ -89,7 +90,7 @@ class Lifter:
         self, rows: Rows, stream_index: int, source: str, dead_letter: DeadLetterTaker, run: ReadState, *, final: bool = True
     ) -> tuple[EventBatch | None, int]:
         """The events of some rows, and how many of the rows they took: unless `final`, rows of the last event wait for more."""
-        writer = Writer(rows, self._key, self._mapping.base, np.zeros(rows.count, np.int64))
+        writer = Writer(rows, self._key, self._mapping.base, np.zeros(rows.count, np.int64), self._before)
         events, taken = self._events(rows, writer, source, dead_letter, run, final=final)
         if not len(events.rows) or run.kind is None:
             return None, taken
@@ -123,7 +124,7 @@ class Lifter:
             ids, good = _single(name, count)
             changed[1:] = ids[1:] != ids[:-1]
             for row in np.flatnonzero(~good).tolist():
-                faults.setdefault(row, "an event without a name: a field of it is empty")
+                faults.setdefault(row, f"an event without a name: {rows.faults.get(row, 'a field of it is empty')}")
         taken = count
         if not final and name is not None and count:
             taken = int(np.flatnonzero(changed)[-1])
@@ -141,6 +142,9 @@ class Lifter:
         end: NDArray[np.int64], source: str, dead_letter: DeadLetterTaker,
     ) -> _Events:  # fmt: skip
         """Rows of one name are one event, if their times agree."""
+        if len(group) and group[-1] == len(group) - 1 and usable.all():
+            every = np.arange(len(group))
+            return _Events(every, every, start, end)
         kept = np.flatnonzero(usable)
         firsts = kept[np.concatenate([[True], group[kept][1:] != group[kept][:-1]])] if len(kept) else kept
         place = np.searchsorted(firsts, kept, side="right") - 1

@@ -26,8 +26,9 @@ class Rows(Protocol):
     def column(self, reference: str) -> Column:
         """The values of a field."""
 
-    def distinct(self, reference: str) -> Distinct | None:
-        """The values of a field each once; None where they hardly repeat, or nobody knows."""
+    def distinct(self, reference: str, before: Distinct | None) -> Distinct | None:
+        """The values of a field each once, those of the block before if they are the same; None where they hardly repeat, or
+        nobody knows."""
 
     def typed(self, reference: str) -> pa.Array | None:
         """The field as the table has it; None where it has no types."""
@@ -80,11 +81,11 @@ class TableRows:
             array = _within(array, name)
         return array
 
-    def distinct(self, reference: str) -> Distinct | None:
+    def distinct(self, reference: str, before: Distinct | None) -> Distinct | None:
         """The values of a column each once, where they repeat."""
         if reference not in self._distinct:
             there = reference in self.table.column_names
-            self._distinct[reference] = distinct_column(_whole(self.table.column(reference))) if there else None
+            self._distinct[reference] = distinct_column(_whole(self.table.column(reference)), before) if there else None
         return self._distinct[reference]
 
     def typed(self, reference: str) -> pa.Array | None:
@@ -98,8 +99,16 @@ class TableRows:
 
     def text(self, row: int) -> str:
         """The fields that were read, as JSON would show them."""
-        values = {name: self.table.column(name)[row].as_py() for name in self.table.column_names}
+        values = {name: _shown(self.table.column(name)[row]) for name in self.table.column_names}
         return ", ".join(f"{name}={value}" for name, value in values.items() if value is not None)
+
+
+def _shown(value: pa.Scalar) -> object:
+    """A value for messages; Python has no dates beyond the year 9999."""
+    try:
+        return value.as_py()
+    except (OverflowError, ValueError):
+        return value.cast(pa.string()).as_py()
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -156,7 +165,7 @@ class DocumentRows:
             found = self._columns[reference] = value_column(values)
         return found
 
-    def distinct(self, reference: str) -> Distinct | None:
+    def distinct(self, reference: str, before: Distinct | None) -> Distinct | None:
         """Nobody has looked."""
         return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from scepter.lift.columns import NATURAL, PLAIN, Column, text_column
+from scepter.lift.columns import NATURAL, PLAIN, Column, Distinct, text_column
 from scepter.lift.model import Constant, FreshBlankNode, Made, Reference, TermMap, TermType
 from scepter.lift.rows import Rows
 from scepter.lift.writing import (
@@ -74,15 +74,34 @@ class Fault:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a map made of values that a later block may have too: their texts, and terms with their places among them."""
+
+    values: Column
+    texts: NDArray[np.uint8]
+    terms: Terms
+
+
+@dataclass(slots=True)
+class Before:
+    """What blocks of rows leave to those behind them."""
+
+    distinct: dict[str, Distinct] = field(default_factory=dict)
+    kept: dict[Made, Kept] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Writer:
-    """Writes the terms of some rows into one buffer; each term map is evaluated once."""
+    """Writes the terms of some rows into one buffer; each term map is evaluated once, and not even that for the values that the
+    block before had."""
 
     rows: Rows
     key: TermKey
     base: str | None
     salts: NDArray[np.int64]
     """Per row: what keeps its blank nodes apart from those of other events."""
+    before: Before = field(default_factory=Before)
     faults: list[Fault] = field(default_factory=list)
     _words: NDArray[np.uint64] = field(init=False)
     _parts: list[NDArray[np.uint8]] = field(default_factory=list)
@@ -123,16 +142,35 @@ class Writer:
     def _once(self, given: Made, make: Callable[[Made], Terms]) -> Terms:
         """The terms of one field whose values repeat, each made once."""
         names = {part.name for part in given.parts if isinstance(part, Reference)}
-        found = self.rows.distinct(next(iter(names))) if len(names) == 1 else None
+        if len(names) != 1:
+            return make(given)
+        [name] = names
+        found = self.rows.distinct(name, self.before.distinct.get(name))
         if found is None:
             return make(given)
+        self.before.distinct[name] = found
+        kept = self.before.kept.get(given)
+        if kept is not None and kept.values is found.values:
+            made = kept.terms
+            places = made.places + self._append(kept.texts)
+        else:
+            made = self._once_each(given, make, found)
+            places = made.places
+        which = found.which if made.which is None else made.which[found.which]
+        return Terms(made.ids, places, made.number, made.scale, made.good, made.owner, which=which)
+
+    def _once_each(self, given: Made, make: Callable[[Made], Terms], found: Distinct) -> Terms:
+        """The terms of a field's values; they are kept for the next block, unless there is something to tell of one."""
         self._instead, before, self.faults = found.values, self.faults, []
+        begin, parts = self._size, len(self._parts)
         made = make(given)
         told = [Fault(row, fault.reason) for fault in self.faults for row in np.flatnonzero(found.which == fault.row).tolist()]
+        if not self.faults:
+            texts = np.concatenate(self._parts[parts:])
+            self.before.kept[given] = Kept(found.values, texts, replace(made, places=made.places - begin))
         before += sorted(told, key=lambda fault: fault.row)
         self._instead, self.faults = None, before
-        which = found.which if made.which is None else made.which[found.which]
-        return Terms(made.ids, made.places, made.number, made.scale, made.good, made.owner, which=which)
+        return made
 
     def joined(self, given: Made) -> Column:
         """The texts that a map makes, before they are terms."""
@@ -170,7 +208,7 @@ class Writer:
         made: Terms | None = None
         for code in np.unique(column.natural).tolist():
             mine = column.natural == code
-            part = Column(column.data, column.offsets, column.valid & mine, column.natural, column.owner)
+            part = replace(column, valid=column.valid & mine)
             datatype = None if code == PLAIN else NATURAL[code]
             found = self._written(part, LITERAL, '"', _closing(datatype), datatype, given)
             made = found if made is None else _either(mine, found, made)
@@ -237,7 +275,8 @@ class Writer:
             out, scratch, np.zeros(count, np.uint64), np.zeros(count, np.int64), np.zeros(count),
             np.full(count, NOT_A_NUMBER, np.int8), np.zeros(count, np.int8), np.empty(count, np.int64),
         )  # fmt: skip
-        size, terms = write_terms(_values(column), Around(head, tail, base), mode, _code(datatype), self._words, made)
+        code = 0 if column.stamped and datatype == XSD + "dateTime" else _code(datatype)
+        size, terms = write_terms(_values(column), Around(head, tail, base), mode, code, self._words, made)
         places, number, scale, status = made.places[:terms], made.number[:terms], made.scale[:terms], made.status[:terms]
         self._settle(out, places, number, scale)
         places += self._append(out[:size])

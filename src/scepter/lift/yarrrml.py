@@ -6,6 +6,7 @@ left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -36,6 +37,8 @@ _OF_MAP: Final = {
 _OF_PAIR: Final = {"p", "predicate", "predicates", "o", "object", "objects", "graph", "graphs", "g", "condition", "conditions"}
 _OF_OBJECT: Final = {"value", "v", "datatype", "type", "language", "mapping", "mappings", "condition", "conditions", "function",
                      "fn", "parameters", "pms", "targets"}  # fmt: skip
+_BRACKETS: Final = re.compile(r"(?<![\"'])(\$\([^()\"']*\[[^()\"']*\))")
+"""A reference with brackets that no quote stands before."""
 _FORMATS: Final = {
     "csv": "csv", "tsv": "tsv", "json": "json", "jsonpath": "json", "jsonl": "json", "ndjson": "json", "parquet": "parquet",
 }  # fmt: skip
@@ -48,7 +51,12 @@ def read_yarrrml(text: str, name: str) -> Mapping:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark is not None else name
-        raise option_error("mapping", f"{place}: not YAML: {getattr(error, 'problem', None) or error}") from None
+        # YAML takes a bracket for the end of a list, and a star for a name
+        bare = None if mark is None else _BRACKETS.search("".join(text.splitlines()[mark.line : mark.line + 1]))
+        raise option_error(
+            "mapping", f"{place}: not YAML: {getattr(error, 'problem', None) or error}",
+            help=None if bare is None else f'a reference with brackets needs quotes: "{bare[1]}"',
+        ) from None  # fmt: skip
     if not isinstance(document, dict):
         raise option_error("mapping", f"{name}: a mapping is a YAML dictionary with the key mappings")
     return _Yarrrml(name, document=document).mapping()

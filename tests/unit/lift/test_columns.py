@@ -112,3 +112,42 @@ def _made(rows: list[tuple[int, str, int | None, str]], mapping: str) -> list[li
     made = scepter.events(table, mapping, stream="http://e/s")
     assert isinstance(made, MappedEvents)
     return [list(event.triples) for event in made]
+
+
+POOLS: dict[str, tuple[pa.DataType, list[object]]] = {
+    "floats": (pa.float64(), [0.0, -0.0, 1.5, float("nan"), float("inf"), 1e300]),
+    "halves": (pa.float32(), [0.0, -0.0, 0.5]),
+    "integers": (pa.int64(), [0, 1, 2, 7]),
+    "far apart": (pa.int64(), [0, 10**6, -(10**12)]),
+    "truths": (pa.bool_(), [True, False]),
+    "texts": (pa.string(), ["a", "b", "", "ä"]),
+}
+BLOCKS = st.lists(st.tuples(st.sampled_from(list(POOLS)), st.lists(st.integers(-1, 5), min_size=1, max_size=6)), max_size=6)
+
+
+@given(BLOCKS, st.sampled_from([1, 20, 80]))
+def test_what_the_block_before_had_changes_no_value(drawn: list[tuple[str, list[int]]], times: int) -> None:
+    """Columns may even change their types between blocks."""
+    before = None
+    for name, numbers in drawn:
+        kind, pool = POOLS[name]
+        array = pa.array([None if at < 0 else pool[at % len(pool)] for at in numbers] * times, kind)
+        array = array.dictionary_encode() if pa.types.is_string(kind) else array
+        found = distinct_column(array, before)
+        if found is not None:
+            values = found.values.texts()
+            assert [values[at] for at in found.which] == arrow_column(array).texts()
+            again = distinct_column(array, found)
+            assert again is not None
+            assert again.values is found.values or "nan" in str(again.given)
+        before = found or before
+
+
+def test_years_of_five_digits_are_no_date_times() -> None:
+    mapping = "time: $(t)\nmappings: {r: {s: 'http://e/s', po: [[http://e/at, $(at), xsd:dateTime]]}}"
+    far = pa.array([253_402_300_800_000_000, 0], pa.timestamp("us"))
+    events = scepter.events(pa.table({"t": [1, 2], "at": far}), map=mapping, stream="http://e/r")
+    assert isinstance(events, MappedEvents)
+    found = [str(triple[2]) for event in events for triple in event.triples]
+    assert found == ['"1970-01-01T00:00:00"^^<http://www.w3.org/2001/XMLSchema#dateTime>']
+    assert [letter.reason for letter in events.dead_letters] == ["'10000-01-01T00:00:00.000000' of at is no xsd:dateTime"]

@@ -405,6 +405,7 @@ def test_values_hash_as_their_texts_do() -> None:
         (("    po:", "    sources: nowhere\n    po:"), "there is no source 'nowhere'"),
         (("    po:", "    sources: [[a.xml~xpath]]\n    po:"), "a source in xpath is not supported"),
         (("prefixes:", "prefixes: ["), "not YAML"),
+        (("$(value)", "$(values[*])"), 'help: a reference with brackets needs quotes: "$(values[*])"'),
     ],
 )
 def test_what_is_wrong_with_a_mapping(change: tuple[str, str], message: str) -> None:
@@ -501,6 +502,14 @@ def test_a_field_that_becomes_an_object_half_way_is_told() -> None:
     assert letters == [
         (2, "sensor is an object where the mapping wants a value"), (3, "value is an object where the mapping wants a value"),
     ]  # fmt: skip
+
+
+def test_an_object_in_the_name_of_an_event_is_told() -> None:
+    data = '{"time": 1, "id": {"x": 1}, "v": 1}\n{"time": 2, "id": "b", "v": 2}\n'
+    mapping = "time: $(time)\nevent: http://e/$(id)\nmappings: {r: {s: 'http://e/s', po: [[http://e/v, $(v)]]}}"
+    events, letters = lift(data, mapping, ".jsonl")
+    assert len(events) == 1
+    assert letters == [(1, "an event without a name: id is an object where the mapping wants a value")]
 
 
 def test_a_suggestion_for_orders_nested_two_deep() -> None:

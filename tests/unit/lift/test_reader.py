@@ -15,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import scepter
+from batches import Event as Read
+from batches import events_of
 from scepter.io.mapped import MappedEvents
 from scepter.lift.load import load_mapping
 from scepter.lift.reader import arrow_batches
@@ -126,3 +128,42 @@ def test_what_is_no_value_is_told() -> None:
     assert isinstance(made, MappedEvents)
     assert [event.start for event in made] == [3]
     assert [letter.reason for letter in made.dead_letters] == ["v is a set, which is no value"]
+
+
+OBSERVED = """
+time: $(t)
+mappings:
+  r:
+    s: http://e/$(s)
+    po: [[http://e/v, $(v), xsd:decimal], [http://e/n, $(n), xsd:integer], [http://e/l, $(s), en~lang], [http://e/w, $(v)]]
+"""
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc ä"), st.sampled_from([0.0, -0.0, 1.5, 2.25, None]), st.sampled_from("12x")),
+             min_size=1, max_size=9),
+    st.lists(st.integers(0, 160), max_size=4),
+)  # fmt: skip
+def test_terms_of_one_block_are_not_those_of_another(rows: list[tuple[str, float | None, str]], cuts: list[int]) -> None:
+    """Each block has a dictionary of its own; values that are refused are refused in every block."""
+    whole = rows * 20
+    edges = sorted({0, len(whole), *(cut % len(whole) for cut in cuts)})
+
+    def made(parts: list[tuple[int, int]]) -> tuple[list[Read], list[str]]:
+        letters: list[DeadLetter] = []
+        reading = Reading(TermKey.fixed(), 0, "t", letters.append, None, ReadState(), BATCH_BYTES, {})
+        blocks = [
+            pa.record_batch(
+                {
+                    "t": pa.array(range(begin, end), pa.int64()),
+                    "s": pa.array([s for s, _, _ in whole[begin:end]]).dictionary_encode(),
+                    "v": pa.array([v for _, v, _ in whole[begin:end]], pa.float64()),
+                    "n": pa.array([n for _, _, n in whole[begin:end]]).dictionary_encode(),
+                }
+            )
+            for begin, end in parts
+        ]
+        batches = arrow_batches(load_mapping(OBSERVED), blocks, reading)
+        return events_of(batches), [letter.reason for letter in letters]
+
+    assert made(list(pairwise(edges))) == made([(0, len(whole))])
