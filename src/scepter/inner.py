@@ -5,12 +5,16 @@ that Python can call, and keeps it on disk. A function four calls deep is optimi
 outermost is ever used. `inner` stops behind LLVM's text: nothing is optimised, assembled, wrapped or kept, until the kernel
 that Python calls is; that halves the time to compile (docs/benchmarks/start-up.md, decision 0105).
 
+An array that is taken out of a NamedTuple is counted, by two locked instructions, which cost more than a look at one of its
+elements. An inner function that neither makes nor returns an array only borrows what its caller holds, and counts nothing
+(decision 0720).
+
 Called from Python, an inner function is a TypeError. Interpreted (`compiled.INTERPRETED`) it is the function itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from numba import njit, typeof
@@ -18,7 +22,15 @@ from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.typed_passes import AnnotateTypes, DumpParforDiagnostics, InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.ir import Assign, Expr, SetAttr, Yield
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    DumpParforDiagnostics,
+    InlineOverloads,
+    IRLegalization,
+    NativeLowering,
+    NopythonRewrites,
+)
 from numba.core.untyped_passes import (
     DeadBranchPrune,
     FindLiterallyCalls,
@@ -43,6 +55,11 @@ _UNUSED = frozenset(
 )  # fmt: skip
 """Passes for what no inner function holds: closures, comprehensions, `with`, arithmetic of whole arrays, arguments that may be
 None, exceptions made of values, literals that are unrolled. Each would go through the whole function again."""
+
+_TAKING = frozenset(
+    ("getattr", "static_getitem", "getitem", "build_tuple", "exhaust_iter", "getiter", "iternext", "pair_first")
+)
+"""Expressions that give a part of their operand, or several operands together: nothing that was not there."""
 
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
@@ -100,6 +117,38 @@ class _Unfinished(JITCodeLibrary):
         self._finalized = True
 
 
+@register_pass(mutates_CFG=False, analysis_only=False)  # type: ignore[no-untyped-call]
+class _Borrowing(LoweringPass):
+    """Counts no arrays where all of them are the caller's."""
+
+    _name = "scepter_borrowing"
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+
+    def run_pass(self, state: Any) -> bool:
+        if not any(_is_counted(state, kind) for kind in (state.return_type, *_made(state))):
+            state.targetctx = state.targetctx.subtarget(enable_nrt=False)
+        return True
+
+
+def _is_counted(state: Any, kind: Any) -> bool:
+    counted: bool = state.targetctx.data_model_manager[kind].contains_nrt_meminfo()
+    return counted
+
+
+def _made(state: Any) -> Iterator[Any]:
+    """The types of what a function does not take out of what it was given, and of what it puts into something."""
+    for block in state.func_ir.blocks.values():
+        for statement in block.body:
+            if isinstance(statement, SetAttr):
+                yield state.typemap[statement.value.name]
+            elif isinstance(statement, Assign) and isinstance(statement.value, Yield):
+                yield state.typemap[statement.value.value.name]
+            elif isinstance(statement, Assign) and isinstance(statement.value, Expr) and statement.value.op not in _TAKING:
+                yield state.typemap[statement.target.name]
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[no-untyped-call]
 class _Linkable(LoweringPass):
     """Makes what was lowered known to callers, which numba does where it makes machine code."""
@@ -127,6 +176,7 @@ class _Inner(CompilerBase):
         state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)  # type: ignore[no-untyped-call]
         passes = DefaultPassBuilder.define_nopython_pipeline(state)  # type: ignore[no-untyped-call]
         passes.add_pass_after(_Linkable, NativeLowering)
+        passes.add_pass_after(_Borrowing, IRLegalization)
         passes.passes = [each for each in passes.passes if each[0] not in _UNUSED]
         passes.finalize()
         return [passes]
