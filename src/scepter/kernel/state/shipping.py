@@ -21,7 +21,7 @@ from scepter.kernel.state.slices import NOWHERE
 from scepter.kernel.texts import FIXED, Texts, one_ref_each
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.arena import NO_REF
-from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.batch import NOT_A_NUMBER, EventBatch
 from scepter.rdf.terms import Triple, parse_term
 
 T = TypeVar("T", bound=ColumnTable)
@@ -175,6 +175,11 @@ def furthest(reached: Reached, more: Reached) -> dict[int, int]:
     {0: 6, 1: 7, 2: 1}
     """
     return {**reached, **{stream: max(time, reached.get(stream, time)) for stream, time in more.items()}}
+
+
+def reached_by(batch: EventBatch) -> dict[int, int]:
+    """How far each stream of a batch has reached."""
+    return {stream: int(batch.end[batch.stream == stream].max()) for stream in np.unique(batch.stream).tolist()}
 
 
 def _moved(refs: Int64, base: int) -> Int64:

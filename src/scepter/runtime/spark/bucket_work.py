@@ -6,7 +6,7 @@ texts they refer to: one sealed blob a bucket, in one form for every unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,8 @@ import numpy as np
 from scepter.errors import DataError, Diagnostic
 from scepter.kernel.entailment.closure import entailed_background
 from scepter.kernel.entailment.entailed_batch import EntailedEvents
+from scepter.kernel.rows import Mask, Rows
+from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.container import Arrays, pack, unpack
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import FIXED, Texts
@@ -21,7 +23,7 @@ from scepter.ontology.schema import Schema
 from scepter.physical.distribution.cutting import ADDED, numbers_above
 from scepter.physical.distribution.partitioning import asks
 from scepter.physical.metrics import Metrics
-from scepter.physical.nodes.nodes import Received
+from scepter.physical.nodes.nodes import Node, Received, nodes
 from scepter.physical.plan import UnitPlan
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.terms import IRI
@@ -94,9 +96,22 @@ class BucketWork:
         if self._sending is not None:
             made.owned = self._sending.take
 
-    def given(self, batch: EventBatch) -> EventBatch:
-        """A batch as the unit is given it: as it came, or with all that its triples entail."""
-        return batch if self._entailing is None else self._entailing(batch)
+    def _intakes(self, batches: Iterable[EventBatch], number: int, *, named: bool) -> Iterator[tuple[Intake, Mask]]:
+        """Batches whose events are numbered from `number` on, with all that their triples entail; and which of the events are
+        seen."""
+        for batch in batches if self._entailing is None else map(self._entailing, batches):
+            wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
+            yield Intake(batch, self.texts.add(batch), number, named=named), wanted
+            number += batch.events
+
+    def _accept(self, exchanges: Sequence[Rows], watermark: int) -> None:
+        """Take rows that are not behind the watermark; what several exchanges share stays shared."""
+        kept = {id(rows): rows for rows in exchanges}
+        for key, rows in kept.items():
+            late = rows.end < watermark
+            kept[key] = rows.take(~late) if late.any() else rows
+        for place, rows in enumerate(exchanges):
+            self.pipeline.accept(place, kept[id(rows)])
 
     def sent(self) -> list[tuple[int, bytes]]:
         """(place, packed rows) of what goes on to other stages: to be asked for behind each of the steps of `released`."""
@@ -104,6 +119,14 @@ class BucketWork:
 
     def read_work(self) -> dict[int, Metrics]:
         """What operators have done where events are read, by their numbers in the plan, since it was last asked."""
+        numbers = {id(node): number for number, node in enumerate(nodes(self.root))}
+        run, work = self._reading()
+        found = {numbers[id(node)]: each for node, each in zip(run, work, strict=True)}
+        work[:] = [Metrics() for _ in work]
+        return found
+
+    def _reading(self) -> tuple[Sequence[Node], list[Metrics]]:
+        """The operators that run where events are read, and what each has done."""
         raise NotImplementedError
 
     def bucket_work(self) -> dict[int, Metrics]:

@@ -8,8 +8,6 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import TypeAlias
 
-import numpy as np
-
 from scepter.algebra.query import Program
 from scepter.kernel.state.container import pack, unpack
 from scepter.kernel.static.background import Background
@@ -155,11 +153,6 @@ class Job:
     def background(self) -> Background:
         """The static graphs."""
         return self.static.opened()
-
-
-def reached_by(batch: EventBatch) -> dict[int, int]:
-    """How far each stream of a batch has reached."""
-    return {int(stream): int(batch.end[batch.stream == stream].max()) for stream in np.unique(batch.stream)}
 
 
 Work: TypeAlias = SequenceWork | StageWork

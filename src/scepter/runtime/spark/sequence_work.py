@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Sequential
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,17 +17,16 @@ from scepter.kernel.build import graph_scans
 from scepter.kernel.row.owned import Cell
 from scepter.kernel.row.split_keys import begin_at, places_of
 from scepter.kernel.rows import Int64, UInt64
-from scepter.kernel.scan.graph_scan import GraphScans, Solved, Ticks, joined
-from scepter.kernel.scan.intake import Intake
+from scepter.kernel.scan.graph_scan import GraphScans, Solved, joined
 from scepter.kernel.sequence.matched_sequence import MatchedSequence
 from scepter.kernel.sequence.run_windows import Bounds, resolve
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.shipping import buckets_by_window, furthest, keys_of, split, unpack_solved
+from scepter.kernel.state.shipping import buckets_by_window, furthest, keys_of, reached_by, split, unpack_solved
 from scepter.kernel.state.slices import NOWHERE
 from scepter.kernel.texts import Texts
 from scepter.physical.distribution.partitioning import PartitionKind, begins_only, partitioning, sequence_division
 from scepter.physical.metrics import Metrics
-from scepter.physical.nodes.nodes import Received, nodes
+from scepter.physical.nodes.nodes import Node, Received
 from scepter.physical.nodes.sequence_nodes import Sequence
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.batch import EventBatch
@@ -60,7 +60,6 @@ class SequenceWork(BucketWork):
         self.bounds: Bounds = resolve(unit.root.query.window, job.kind, job.options.time_unit, job.start or 0, self.plan.gaps)
         self.division = sequence_division(self.plan, live=job.live)
         self._parts = [self.pipeline.around.part(scan.label) for scan in self.plan.scans]
-        self._scans: GraphScans | None = None
         self._counted: Counted | None = None
         self._scanned = [Metrics() for _ in unit.root.inputs]
         if split := split_before(job, share):
@@ -73,22 +72,16 @@ class SequenceWork(BucketWork):
         self, batches: Iterable[EventBatch], number: int, report: DeadLetterTaker = lambda letter: None
     ) -> Iterator[tuple[int, int, bytes]]:
         """(bucket, greatest time, packed solutions) of batches whose events are numbered from `number` on."""
-        if self._scans is None:
-            self._scans = graph_scans(self._node.inputs, self.pipeline.around, ticked=True)
         reached: dict[int, int] = {}
         parts: list[Solved] = []
-        for batch in map(self.given, batches):
-            intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts)
-            wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
+        for intake, wanted in self._intakes(batches, number, named=self.job.parts):
             started = time.thread_time_ns() if self.job.measured else 0
             if (solved := self._scans.solve(intake, wanted)) is not None:
                 parts.append(solved)
             if self.job.measured:
                 self._count(int(np.count_nonzero(wanted)), solved, time.thread_time_ns() - started)
-            number += batch.events
             if self.job.live:
-                for stream in np.unique(batch.stream).tolist():
-                    reached = furthest(reached, {stream: int(batch.end[batch.stream == stream].max())})
+                reached = furthest(reached, reached_by(intake.batch))
         graphs = self.pipeline.around.graphs
         whole = joined(parts, [len(scan.slots) for scan in self.plan.scans])
         if is_counted(self.job, self.share):
@@ -112,21 +105,18 @@ class SequenceWork(BucketWork):
         for work, size in zip(self._scanned, sizes, strict=False):  # without a leaf for ticks they are counted nowhere
             work.count(given, size, spent // len(sizes))
 
-    def read_work(self) -> dict[int, Metrics]:
-        """What scans have done, by their numbers in the plan, since it was last asked."""
-        numbers = {id(node): number for number, node in enumerate(nodes(self.root))}
-        found = {numbers[id(node)]: work for node, work in zip(self._node.inputs, self._scanned, strict=True)}
-        self._scanned = [Metrics() for _ in self._node.inputs]
-        return found
+    @cached_property
+    def _scans(self) -> GraphScans:
+        return graph_scans(self._node.inputs, self.pipeline.around, ticked=True)
+
+    def _reading(self) -> tuple[Sequential[Node], list[Metrics]]:
+        return self._node.inputs, self._scanned
 
     def keys(self, batches: Iterable[EventBatch]) -> tuple[UInt64, Int64]:
         """The keys and the times of what crosses to buckets."""
-        if self._scans is None:
-            self._scans = graph_scans(self._node.inputs, self.pipeline.around, ticked=True)
         keys, times = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
-        for batch in map(self.given, batches):
-            intake = Intake(batch, self.texts.add(batch), 0, named=False)
-            if (solved := self._scans.solve(intake, np.ones(batch.events, np.bool_))) is not None:
+        for intake, wanted in self._intakes(batches, 0, named=False):
+            if (solved := self._scans.solve(intake, wanted)) is not None:
                 found = zip(solved.tables, keys_of(self.plan, self._slots, solved), strict=True)
                 for table, key in {id(table): (table, key) for table, key in found}.values():
                     keys.append(key)
@@ -219,9 +209,7 @@ class SequenceWork(BucketWork):
         """Take packed solutions that are not behind the watermark; how far streams have reached."""
         solved, reached, graphs = unpack_solved(blob, self.texts)
         self.pipeline.around.graphs.update(graphs)
-        kept = punctual(solved, watermark)
-        for place, rows in enumerate(kept.rows(self._parts, self.pipeline.around.lineage, ticked=self.plan.ticked)):
-            self.pipeline.accept(place, rows)
+        self._accept(solved.rows(self._parts, self.pipeline.around.lineage, ticked=self.plan.ticked), watermark)
         return reached
 
     def ended(self) -> Iterator[Sequential[Match]]:
@@ -243,12 +231,3 @@ class SequenceWork(BucketWork):
 
 def _turn(rows: list[UInt64], turn: int) -> UInt64:
     return rows[turn] if turn < len(rows) else np.full(len(rows[0]), NOWHERE)
-
-
-def punctual(solved: Solved, watermark: int) -> Solved:
-    """What is not behind the watermark."""
-    if all(bool((times >= watermark).all()) for times in (solved.ticks.times, *(table.time for table in solved.tables))):
-        return solved
-    kept = {id(table): table.take(table.time >= watermark) for table in solved.tables}
-    keep = solved.ticks.times >= watermark
-    return Solved(tuple(kept[id(table)] for table in solved.tables), Ticks(solved.ticks.groups[keep], solved.ticks.times[keep]))

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scepter.kernel.rows import Int64, Rows, UInt64, concat
-from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.row_shipping import split_rows, unpack_rows
-from scepter.kernel.state.shipping import furthest
+from scepter.kernel.state.shipping import furthest, reached_by
 from scepter.kernel.texts import Texts
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes.event_nodes import FirstOnes, LastOnes, Rest
 from scepter.physical.nodes.instant_nodes import Paired
-from scepter.physical.nodes.nodes import Node, nodes
+from scepter.physical.nodes.nodes import Node
 from scepter.physical.nodes.window_nodes import Report
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.source import DeadLetterTaker
@@ -93,26 +92,16 @@ class StageWork(BucketWork):
         reached: dict[int, int] = {}
         last = MIN_INSTANT
         found: list[list[Rows]] = [[] for _ in (*self._read, *self.stages.told)]
-        for batch in map(self.given, batches):
-            intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts or bool(self.stages.told))
-            wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
+        for intake, wanted in self._intakes(batches, number, named=self.job.parts or bool(self.stages.told)):
             for rows, parts in zip(self._scanner.scan(intake, wanted), found, strict=True):
                 parts.append(rows)
-            number += batch.events
-            if int(batch.stream[0]) not in self.job.made:
-                last = max(last, int(batch.end.max()))
-            for stream in np.unique(batch.stream).tolist():
-                reached = furthest(reached, {stream: int(batch.end[batch.stream == stream].max())})
+            if int(intake.batch.stream[0]) not in self.job.made:
+                last = max(last, int(intake.batch.end.max()))
+            reached = furthest(reached, reached_by(intake.batch))
         return found, reached, last
 
-    def read_work(self) -> dict[int, Metrics]:
-        """What operators have done where events are read, by their numbers in the plan, since it was last asked."""
-        if self._scanner is None:
-            return {}
-        numbers = {id(node): number for number, node in enumerate(nodes(self.root))}
-        found = {numbers[id(node)]: work for node, work in zip(self._scanner.nodes, self._scanner.metrics, strict=True)}
-        self._scanner.metrics = [Metrics() for _ in found]
-        return found
+    def _reading(self) -> tuple[Sequence[Node], list[Metrics]]:
+        return ([], []) if self._scanner is None else (self._scanner.nodes, self._scanner.metrics)
 
     def keys(self, batches: Iterable[EventBatch]) -> tuple[UInt64, Int64]:
         """The keys and the times of what crosses to buckets."""
@@ -155,9 +144,7 @@ class StageWork(BucketWork):
         numbered = self._arrivals().numbered if self._ties and self.job.live else None
         exchanges, reached, last = unpack_rows(blob, self.texts, around.lineage, around.events, numbered)
         self._reached = max(self._reached, last)
-        for place, rows in enumerate(exchanges):
-            late = rows.end < watermark
-            self.pipeline.accept(place, rows.take(~late) if late.any() else rows)
+        self._accept(exchanges, watermark)
         return reached
 
     def _arrivals(self) -> Arrivals:

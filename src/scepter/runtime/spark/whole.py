@@ -18,7 +18,7 @@ import numpy as np
 
 from scepter.algebra.query import Program
 from scepter.kernel.state.container import pack, unpack
-from scepter.kernel.state.shipping import furthest
+from scepter.kernel.state.shipping import furthest, reached_by
 from scepter.physical.distribution.horizon import horizon
 from scepter.rdf.arena import TextArena
 from scepter.rdf.batch import EventBatch, kept
@@ -27,7 +27,7 @@ from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match, sorted_matches
 from scepter.runtime.notices import Notices, sent
 from scepter.runtime.spark.arrivals import SALT_ROOM
-from scepter.runtime.spark.jobs import Job, pack_batch, reached_by, unpack_batch
+from scepter.runtime.spark.jobs import Job, pack_batch, unpack_batch
 from scepter.runtime.spark.shares import Share
 from scepter.runtime.work import WorkLimits, watched
 from scepter.timeline import MIN_INSTANT
