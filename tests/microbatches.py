@@ -107,7 +107,7 @@ class Micro:
         rows = [row for part in packed for row in part.to_pylist()]
         if not rows:  # all of them are older than what the run begins with
             return
-        self._through([(row["query"] * self.job.buckets + row["bucket"], row["blob"], None) for row in rows])
+        self._through([(row["place"], row["blob"], None) for row in rows])
         reached = max(r["time"] for r in rows) // ticks_per_millisecond(self.job) - patience(self.job)
         self.watermark = max(self.watermark, reached)
         self._through([])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pandas as pd
 import pyarrow as pa
@@ -16,12 +18,15 @@ from naive import spaseq as naive
 from naive.comparison import comparable_graph, comparable_row
 from property.spaseq_strategies import BACKGROUND, DB, QueryText
 from property.test_spaseq_naive import runs
+from scepter.errors import DataError
 from scepter.kernel.state.container import pack, unpack
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term, Triple, parse_term
 from scepter.runtime.options import RunOptions
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import Query, parse
+from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
+from scepter.runtime.spark.places import place_of_times, placed
 from scepter.runtime.spark.processor import BucketProcessor
 from scepter.runtime.spark.tables import arrow_schema
 from scepter.timeline import TimeKind
@@ -55,12 +60,15 @@ class Live:
 
     def take(self, stream: str, start: int, end: int, about: Iterable[tuple[object, object, object]]) -> None:
         for bucket, _, blob in self.source.solved(stream, start, end, about):
-            self._send(bucket, blob)
+            self._send(self.key(bucket), blob)
+
+    def key(self, bucket: int) -> int:
+        return placed(self.job.buckets, 0, bucket)
 
     def times(self, *times: int) -> None:
         """What reading tasks tell of all events, also of those that no pattern looks at."""
         told = {"stream": pa.array([0] * len(times)).to_numpy(), "time": pa.array(times).to_numpy()}
-        self._send(-1, pack(told, {"counted": {}}))
+        self._send(place_of_times(self.job.buckets), pack(told, {"counted": {}}))
 
     def pass_to(self, milliseconds: int) -> None:
         if milliseconds > self.reached:
@@ -68,7 +76,7 @@ class Live:
             self._keep(self.tester.setWatermark(milliseconds))
 
     def state(self, bucket: int = 0) -> bytes | None:
-        kept = self.tester.peekValueState("kernel", bucket)
+        kept = self.tester.peekValueState("kernel", self.key(bucket))
         return None if kept is None else bytes(kept[0])
 
     def _send(self, place: int, blob: bytes) -> None:
@@ -229,6 +237,19 @@ def test_datetimes_are_told_to_spark_in_milliseconds() -> None:
 def test_the_state_of_another_query_stops_the_run() -> None:
     run, other = live(PAIR), live(PAIR.replace("WITHIN 10", "WITHIN 11"))
     run.take(S, 3, 3, triples(":x :a 1 ."))
-    other.tester.updateValueState("kernel", 0, (run.state(),))
+    other.tester.updateValueState("kernel", other.key(0), (run.state(),))
     with pytest.raises(ValueError, match="another query"):
         other.take(S, 4, 4, triples(":x :b 1 ."))
+
+
+@pytest.mark.parametrize("form", [1, 2, 3, 4])
+def test_state_under_the_keys_of_a_version_before_is_found_and_refused(form: int) -> None:
+    """A run whose checkpoint Spark alone knows: where the version before kept whose state it is, this one looks too."""
+    query = parse(PAIR, "spaseq")
+    identity = Identity.of(query.program, RunOptions(), TimeKind.INTEGER, (IRI(S),), PAIR, 7)
+    run = Live(query, replace(job_of(query, 7, live=True), identity=identity))
+    kept = {**json.loads(identity.written()), "form": form}
+    run.tester.updateValueState("kernel", -2 * 7 - 1, (json.dumps(kept).encode(),))
+    with pytest.raises(DataError, match=f"the checkpoint holds state in form {form}") as error:
+        run.times(3)
+    assert error.value.code == "other-version"

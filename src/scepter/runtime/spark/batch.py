@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,7 @@ from scepter.runtime.spark.jobs import Job, Work, new_work, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.live_skew import Counted
 from scepter.runtime.spark.measured import BucketTask, ReadingTask, Told, ran
+from scepter.runtime.spark.places import place_of_times, placed
 from scepter.runtime.spark.pushdown import PACKED, packed_table
 from scepter.runtime.spark.sampling import with_hot_keys
 from scepter.runtime.spark.shares import Form
@@ -42,8 +43,16 @@ from scepter.runtime.spark.splits import Inputs, Split, given_splits, read_split
 from scepter.runtime.spark.tables import QUERY, arrow_schema, graph_schema, match_table, result_schema
 from scepter.runtime.spark.whole import packed_events, run_events
 
+_Packed: TypeAlias = tuple[int, int, int | None, int, bytes | None]
 _PACKED = pa.schema(
-    [("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("events", pa.int64()), ("blob", pa.binary())]
+    [
+        ("query", pa.int32()),
+        ("bucket", pa.int32()),
+        ("place", pa.int32()),
+        ("time", pa.int64()),
+        ("events", pa.int64()),
+        ("blob", pa.binary()),
+    ]
 )
 _TOLD = -3
 """The `query` of rows that tell what a task did."""
@@ -128,8 +137,7 @@ def _spread(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, D
     packed = _packed(spark, reading, inputs)
     # straight to the task of its bucket: a grouping would sort the blobs first, and hash eight buckets to two tasks unevenly
     tasks = tasks_of(reading.job.value)
-    place = F.greatest(F.col("query") + F.col("bucket"), F.lit(0))
-    return packed.where(F.col("blob").isNotNull()).repartitionById(tasks, place)
+    return packed.where(F.col("blob").isNotNull()).repartitionById(tasks, F.col("place"))
 
 
 def tasks_of(job: Job) -> int:
@@ -183,7 +191,7 @@ def packed_rows(
     measured = ReadingTask(job) if job.measured else None
     first = number
     for group in _groups(recent(job, batches)):
-        rows: list[tuple[int, int, int | None, int, bytes | None]] = []
+        rows: list[_Packed] = []
         counted: dict[str, Counted] = {}
         for share in job.at_work:
             made = (
@@ -201,14 +209,21 @@ def packed_rows(
         # time moves on with every event, also with those that no pattern looks at; and any of them may be late
         told = pack({"stream": stream, "time": time}, {"counted": counted}) if job.live else None
         rows.append((_TIME, -1, moved, len(time), told))
-        yield _table(rows)
+        yield _table(job, rows)
     if measured is not None:
-        yield _table([(_TOLD, -1, None, 0, measured.told(number - first).written())])
+        yield _table(job, [(_TOLD, -1, None, 0, measured.told(number - first).written())])
 
 
-def _table(rows: Sequence[tuple[int, int, int | None, int, bytes | None]]) -> pa.RecordBatch:
-    columns = [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), _PACKED.types, strict=True)]
+def _table(job: Job, rows: Sequence[_Packed]) -> pa.RecordBatch:
+    given = [(query, bucket, _place(job, query, bucket), *rest) for query, bucket, *rest in rows]
+    columns = [pa.array(c, t) for c, t in zip(zip(*given, strict=True), _PACKED.types, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=_PACKED)
+
+
+def _place(job: Job, query: int, bucket: int) -> int:
+    if not job.live:
+        return max(query + bucket, 0)
+    return placed(job.buckets, query, bucket) if query >= 0 else place_of_times(job.buckets)
 
 
 def _groups(batches: Iterable[EventBatch]) -> Iterator[list[EventBatch]]:

@@ -30,6 +30,7 @@ from scepter.runtime.spark.feeding import constructed
 from scepter.runtime.spark.jobs import Job, Work, new_work
 from scepter.runtime.spark.live_skew import NOTHING
 from scepter.runtime.spark.live_skew import known_after as hot_after
+from scepter.runtime.spark.places import at_place, placed, undone
 from scepter.runtime.spark.shares import Share
 from scepter.runtime.spark.tables import match_table
 from scepter.runtime.spark.whole import WholeProgram
@@ -38,11 +39,13 @@ from scepter.timeline import MIN_INSTANT, TimeKind
 
 _Step = TypeVar("_Step")
 _ROWS: Final = 8192
+_NOBODYS: Final = undone(-1)
+"""The place of what no bucket takes."""
 _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 """Rows go through the JVM twice on their way out, and their terms repeat each other: a tenth of the bytes."""
 FOUND: Final = "place int, blob binary, made binary, rows binary, matches bigint, late bigint, letters binary"
 """What a bucket gives. To the buckets behind it, with their place: what was read for them, and rows that were made for them.
-For nobody there, with a place below zero: rows of the result as an Arrow stream, how many, how many late events, and their
+For nobody there, in a place of no bucket: rows of the result as an Arrow stream, how many, how many late events, and their
 times."""
 
 
@@ -73,7 +76,8 @@ class Bucket:
         """`depth`: how many stateful parts lie before this one."""
         self._job = job
         self._depth = depth
-        self._place = 0
+        self._at = (0, 0)
+        """The share and the bucket that it is at."""
         self._schema = schema
         self._handle = handle
         self._state = state
@@ -88,9 +92,10 @@ class Bucket:
             self._whole = WholeProgram(job, job.whole, state, log, self.certain, self._taken)
         self._marks = [job.state_of(share.number) for share in job.shares]
 
-    def given(self, place: int, frames: Iterable[pd.DataFrame], milliseconds: int) -> Iterator[pd.DataFrame]:
-        """What Spark has for a place: what is not for here passes, found already or for the buckets behind these."""
-        if self._share(place).depth != self._depth if place >= 0 else self._depth > 0:
+    def given(self, key: int, frames: Iterable[pd.DataFrame], milliseconds: int) -> Iterator[pd.DataFrame]:
+        """What Spark has for a group: what is not for here passes, found already or for the buckets behind these."""
+        share, _ = self._at = at_place(self._job.buckets, key)
+        if self._job.shares[share].depth != self._depth if share >= 0 else self._depth > 0:
             for frame in frames:
                 yield _passed(frame)
             return
@@ -98,17 +103,16 @@ class Bucket:
         for frame in frames:
             blobs += [bytes(blob) for blob in frame["blob"].dropna()]
             made += [bytes(blob) for blob in frame["made"].dropna()] if self._depth else []
-        yield from self.take(place, blobs, milliseconds, made)
+        yield from self._take(blobs, self._ticks(milliseconds), made)
 
-    def take(self, place: int, blobs: Iterable[bytes], milliseconds: int, made: Iterable[bytes] = ()) -> Iterator[pd.DataFrame]:
+    def _take(self, blobs: Iterable[bytes], watermark: int, made: Iterable[bytes]) -> Iterator[pd.DataFrame]:
         """Take packed solutions, and what other stages have made, and release what the watermark has passed."""
-        self._place, watermark = place, self._ticks(milliseconds)
-        if place < 0:
+        if self._at[0] < 0:
             yield from self._times(blobs, watermark, self._checked())
-        elif self._is_whole(place):
+        elif self._is_whole():
             yield from self._step_whole(blobs, watermark)
-        elif not self._is_answered(place):
-            work = self._restored(place)
+        elif not self._is_answered():
+            work = self._restored()
             reached: dict[int, int] = {}
             # what is made of punctual events is, whenever it is known
             given = chain(((blob, watermark) for blob in blobs), ((blob, MIN_INSTANT) for blob in made))
@@ -130,19 +134,20 @@ class Bucket:
         found: dict[str, Any] = json.loads(bytes(kept[0]))
         return found
 
-    def wake(self, place: int, milliseconds: int) -> Iterator[pd.DataFrame]:
+    def wake(self, key: int, milliseconds: int) -> Iterator[pd.DataFrame]:
         """The watermark has moved: release what it has passed."""
-        self._place, watermark = place, self._ticks(milliseconds)
-        if self._is_whole(place):
+        self._at, watermark = at_place(self._job.buckets, key), self._ticks(milliseconds)
+        if self._is_whole():
             yield from self._step_whole((), watermark)
-        elif not self._is_answered(place):
-            yield from self._step(self._restored(place), watermark)
+        elif not self._is_answered():
+            yield from self._step(self._restored(), watermark)
 
-    def _is_whole(self, place: int) -> bool:
-        return self._whole is not None and self._share(place) is self._job.whole
+    def _is_whole(self) -> bool:
+        return self._whole is not None and self._share is self._job.whole
 
-    def _share(self, place: int) -> Share:
-        return self._job.shares[place // self._job.buckets]
+    @property
+    def _share(self) -> Share:
+        return self._job.shares[self._at[0]]
 
     def _step_whole(self, blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
         whole = self._whole
@@ -194,16 +199,17 @@ class Bucket:
             with pa.ipc.new_stream(sink, self._schema, options=_PACKED) as writer:
                 writer.write_batch(batch)
             # in as many places as they come from: where others are behind this part, they pass there
-            yield _found(place=-1 - self._place, rows=sink.getvalue().to_pybytes(), matches=batch.num_rows)
+            place = placed(self._job.buckets, -1 - self._at[0], self._at[1])
+            yield _found(place, rows=sink.getvalue().to_pybytes(), matches=batch.num_rows)
 
     def _asks(self, share: Share) -> bool:
         return any(asks(self._job.plan.units[unit]) for unit in share.units)
 
-    def _is_answered(self, place: int) -> bool:
-        return self._asks(self._share(place)) and self._answered.get() is not None
+    def _is_answered(self) -> bool:
+        return self._asks(self._share) and self._answered.get() is not None
 
-    def _restored(self, place: int) -> Work:
-        work = new_work(self._job, self._share(place), place % self._job.buckets)
+    def _restored(self) -> Work:
+        work = new_work(self._job, self._share, self._at[1])
         if (kept := self._state.get()) is not None:
             work.restore(bytes(kept[0]), self._marks[work.share.number])
         return work
@@ -218,7 +224,7 @@ class Bucket:
                     matches = ()
                 yield from self._rows(matches)
                 for place, blob in sent:
-                    yield _found(place=place, made=blob)
+                    yield _found(place, made=blob)
                 if (matches or sent) and self._asks(work.share):
                     self._answered.update((True,))
                     self._state.clear()
@@ -277,8 +283,8 @@ class Bucket:
         return MIN_INSTANT if milliseconds <= 0 else milliseconds * self._scale
 
 
-def _found(**given: object) -> pd.DataFrame:
-    nothing = {"place": -1, "blob": None, "made": None, "rows": None, "matches": 0, "late": 0, "letters": None}
+def _found(place: int = _NOBODYS, **given: object) -> pd.DataFrame:
+    nothing = {"place": place, "blob": None, "made": None, "rows": None, "matches": 0, "late": 0, "letters": None}
     return pd.DataFrame({name: [given.get(name, default)] for name, default in nothing.items()})
 
 
@@ -286,4 +292,4 @@ def _passed(frame: pd.DataFrame) -> pd.DataFrame:
     """What is for the buckets behind these, as these give it."""
     if "made" in frame:
         return frame
-    return pd.concat([_found(place=place, blob=blob) for place, blob in zip(frame["place"], frame["blob"], strict=True)])
+    return pd.concat([_found(place, blob=blob) for place, blob in zip(frame["place"], frame["blob"], strict=True)])

@@ -7,16 +7,15 @@ texts they refer to: one sealed blob a bucket, in one form for every unit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scepter.errors import DataError, Diagnostic
 from scepter.kernel.entailment.closure import entailed_background
 from scepter.kernel.entailment.entailed_batch import EntailedEvents
 from scepter.kernel.rows import Mask, Rows
 from scepter.kernel.scan.intake import Intake
-from scepter.kernel.state.container import Arrays, pack, unpack
+from scepter.kernel.state.container import pack, unpack
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import FIXED, Texts
 from scepter.ontology.schema import Schema
@@ -31,7 +30,6 @@ from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.matches import Match
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
-from scepter.runtime.spark.identity import VERSION_CODE
 from scepter.runtime.spark.live_skew import Counted
 from scepter.runtime.spark.sending import Sending
 from scepter.runtime.spark.skew import HotKey, hot_key_at
@@ -42,18 +40,6 @@ if TYPE_CHECKING:
     from scepter.runtime.spark.shares import Share
 
 STATE_FORM = 1
-_LOGGED = Diagnostic(
-    VERSION_CODE,
-    "the checkpoint holds a log of this query's events, as a version before kept it",
-    notes=("this version keeps what the query's operators know instead",),
-    help="go on with the version that wrote it, or start anew with another checkpoint folder",
-)
-_TOGETHER = Diagnostic(
-    VERSION_CODE,
-    "the checkpoint holds what this query knows in one bucket, as a version before kept it",
-    notes=("this version divides it over a grid of buckets",),
-    help="go on with the version that wrote it, or start anew with another checkpoint folder",
-)
 STRETCH_ROWS = 1 << 16
 """So many rows of a bucket are processed together."""
 
@@ -216,13 +202,9 @@ class BucketWork:
 
     def restore(self, data: bytes, of: str) -> None:
         """Take over what `dump` wrote; ValueError for another form or another unit."""
-        arrays, meta = self._current(*unpack(data))
-        if "log" in meta:
-            raise DataError(_LOGGED)
+        arrays, meta = unpack(data)
         if meta.get("form") != STATE_FORM:
             raise ValueError(f"state of form {meta.get('form')}, but this is form {STATE_FORM}")
-        if meta["of"] != of and self.share.sides:
-            raise DataError(_TOGETHER)
         if meta["of"] != of:
             raise ValueError("this is the state of another query, or of the same query with other options")
         base = self.texts.insert(arrays.pop("texts").tobytes())
@@ -230,10 +212,6 @@ class BucketWork:
             if _holds_refs(name):
                 arrays[name] = np.where((array >= 0) & (array < FIXED), array + base, array)
         self.pipeline.load(arrays, meta["unit"])
-
-    def _current(self, arrays: Arrays, meta: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
-        """State in the form of today."""
-        return arrays, meta
 
 
 def _holds_refs(name: str) -> bool:

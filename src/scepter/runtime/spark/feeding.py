@@ -10,6 +10,7 @@ from scepter.rdf.nquads import ReadState
 from scepter.runtime.matches import Match
 from scepter.runtime.spark.arrivals import SALT_ROOM
 from scepter.runtime.spark.jobs import Job, work
+from scepter.runtime.spark.places import placed
 from scepter.runtime.spark.shares import Share
 
 
@@ -28,7 +29,7 @@ def constructed(job: Job, share: Share, matches: Iterable[Match]) -> list[tuple[
     batch = events_to_batch(events, job.key, job.kind, run=ReadState(job.kind, salt))
     readers = [job.shares[number] for number in share.feeds]
     return [
-        (reader.number * job.buckets + bucket, blob)
+        (placed(job.buckets, reader.number, bucket), blob)
         for reader in readers
         for bucket, _, blob in work(job, reader).solve([batch], salt)
     ]

@@ -14,7 +14,6 @@ from difflib import SequenceMatcher
 from enum import Enum
 from typing import Any, Final
 
-from scepter.algebra.events import EventQuery
 from scepter.algebra.query import Program
 from scepter.algebra.timed import Rule
 from scepter.errors import Diagnostic
@@ -23,12 +22,8 @@ from scepter.rdf.terms import IRI
 from scepter.runtime.options import RunOptions
 from scepter.timeline import TimeKind
 
-FORM: Final = 1
-"""The written form of a live run's state."""
-EVENTS_FORM: Final = 2
-"""That of event queries, which kept a log of events in form 1."""
-STAGED: Final = 2
-"""How much greater it is where stages lie one behind another, which were in one bucket before."""
+FORM: Final = 5
+"""The written form of a live run's state, and where it lies: up to form 4 buckets had other keys."""
 CODE: Final = "other-query"
 VERSION_CODE: Final = "other-version"
 BUCKETS: Final = "spark.scepter.buckets"
@@ -43,10 +38,6 @@ class Identity:
     program: str
     options: Mapping[str, str]
     text: str = ""
-    plain: int = FORM
-    """The form of its state where no stages lie one behind another."""
-    staged_from: int | None = None
-    """With so many buckets they do; None: never."""
     asked: bool = True
     """Whether the number of buckets was asked for; else a run goes on with the one that its state has."""
 
@@ -61,9 +52,8 @@ class Identity:
         buckets: int = 32,
         *,
         asked: bool = True,
-        staged_from: int | None = None,
     ) -> Identity:
-        """Of a run that is to start; `staged_from`: with how many buckets some of its stateful parts lie one behind another."""
+        """Of a run that is to start."""
         told = {
             "--policy": options.policy or "none",
             "--time-unit": options.time_unit,
@@ -75,13 +65,7 @@ class Identity:
             "the timestamps' kind": kind.value,
             "the streams": ", ".join(f"<{stream.value}>" for stream in streams),
         }
-        events = any(isinstance(unit, EventQuery) for unit in program.units)
-        return cls(canonical(program), told, text, EVENTS_FORM if events else FORM, staged_from, asked)
-
-    @property
-    def form(self) -> int:
-        """The written form of its state."""
-        return self.plain + STAGED * (self.staged_from is not None and self.buckets >= self.staged_from)
+        return cls(canonical(program), told, text, asked)
 
     @property
     def key(self) -> TermKey:
@@ -104,7 +88,7 @@ class Identity:
 
     def written(self) -> bytes:
         """As a checkpoint keeps it."""
-        told = {"form": self.form, "program": self._digest(), "options": dict(self.options), "text": self.text}
+        told = {"form": FORM, "program": self._digest(), "options": dict(self.options), "text": self.text}
         return json.dumps(told, ensure_ascii=False).encode()
 
     def _digest(self) -> str:
@@ -114,11 +98,11 @@ class Identity:
         """Why a run with this identity cannot go on with the state of `kept`, in three lines; None if it can. `where` names the
         state."""
         told = json.loads(kept)
-        if told["form"] != self.form:
+        if told["form"] != FORM:
             return Diagnostic(
                 VERSION_CODE,
                 f"{where} holds state in form {told['form']}, which another version of Scepter has written",
-                notes=(f"this version writes and reads form {self.form}",),
+                notes=(f"this version writes and reads form {FORM}",),
                 help="go on with the version that wrote it, or start anew with another checkpoint folder",
             )
         help = "go back to what it was, let --warm-up begin with the last of its history, or start anew with another folder"

@@ -42,7 +42,7 @@ from scepter.runtime.spark.pushdown import source_options
 from scepter.runtime.spark.range_reading import first_kind
 from scepter.runtime.spark.ranges import next_salt, plan_ranges
 from scepter.runtime.spark.sampling import sampled
-from scepter.runtime.spark.shares import A_CORE, staged_from
+from scepter.runtime.spark.shares import A_CORE
 from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.source import Settings
 from scepter.runtime.spark.splits import Inputs, Split
@@ -247,9 +247,7 @@ def _prepared(
     identity, found, buckets = None, Found(), _buckets(spark)
     if live:
         buckets, asked = _live_buckets(spark)
-        identity = Identity.of(
-            query.program, options, kind, order, query.text, buckets, asked=asked, staged_from=staged_from(plan, order)
-        )
+        identity = Identity.of(query.program, options, kind, order, query.text, buckets, asked=asked)
         found = claim(identity)
         identity = identity if found.buckets is None else identity.in_buckets(found.buckets)
         buckets = identity.buckets

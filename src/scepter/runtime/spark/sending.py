@@ -12,6 +12,7 @@ from scepter.kernel.state.row_shipping import split_rows
 from scepter.kernel.state.slices import NOWHERE
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.spark.grid import in_grid, keys_of
+from scepter.runtime.spark.places import placed
 from scepter.runtime.spark.shares import Share
 from scepter.runtime.spark.skew import HotKey, spread
 from scepter.timeline import MIN_INSTANT
@@ -72,4 +73,4 @@ class Sending:
                 branching=self._job.parts,
             )  # fmt: skip
             for bucket, _, blob in told:
-                yield number * self._job.buckets + bucket, blob
+                yield placed(self._job.buckets, number, bucket), blob

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Sequential
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.scan.graph_scan import GraphScans, Solved, joined
 from scepter.kernel.sequence.matched_sequence import MatchedSequence
 from scepter.kernel.sequence.run_windows import Bounds, resolve
-from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.shipping import buckets_by_window, furthest, keys_of, reached_by, split, unpack_solved
 from scepter.kernel.state.slices import NOWHERE
 from scepter.kernel.texts import Texts
@@ -33,7 +32,6 @@ from scepter.rdf.batch import EventBatch
 from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.matches import Match
 from scepter.runtime.spark.bucket_work import BucketWork
-from scepter.runtime.spark.first_state import modern
 from scepter.runtime.spark.live_skew import Counted, counted, is_counted, split_before
 from scepter.runtime.spark.skew import spread
 from scepter.timeline import MIN_INSTANT
@@ -224,9 +222,6 @@ class SequenceWork(BucketWork):
         root = self.pipeline.root
         assert isinstance(root, MatchedSequence)
         return min((time for time in (self.pipeline.next_waiting(), root.due()) if time is not None), default=None)
-
-    def _current(self, arrays: Arrays, meta: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
-        return modern(arrays, meta, self.plan)
 
 
 def _turn(rows: list[UInt64], turn: int) -> UInt64:

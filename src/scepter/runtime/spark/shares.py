@@ -106,16 +106,6 @@ def shares(
     return tuple(replace(share, number=number, round=rounds[share.units[0]]) for number, share in enumerate(found))
 
 
-def staged_from(plan: PhysicalPlan, streams: Sequence[IRI]) -> int | None:
-    """With how many buckets some parts of a live program lie one behind another; None: with no number of them. A stage in one
-    bucket is none."""
-
-    def staged(buckets: int) -> bool:
-        return any(share.depth for share in shares(plan, streams, buckets, live=True))
-
-    return next(filter(staged, range(1, FEW + 1)), None) if staged(FEW) else None
-
-
 def _divided(plan: PhysicalPlan, number: int, buckets: int, span: Span | None, *, live: bool) -> Share | None:
     unit = plan.units[number]
     if isinstance(unit.root, SequenceNode):

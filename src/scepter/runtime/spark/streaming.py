@@ -57,8 +57,7 @@ def run_streaming(
         packed = packed.withColumn("event_time", _event_time(job))
         # Spark's time is the least of all watermarks: one for each stream waits for all of them, one for all for none
         timed = packed.withWatermark("event_time", delay) if wait else packed
-        place = (F.col("query") * job.buckets + F.col("bucket")).alias("place")
-        frames.append(timed.select(place, "blob", "event_time", "events"))
+        frames.append(timed.select("place", "blob", "event_time", "events"))
     every = reduce(DataFrame.unionAll, frames).observe(_READ + job.name, _sum("events"))
     if not wait:
         every = every.withWatermark("event_time", delay)

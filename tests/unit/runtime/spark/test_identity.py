@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from buckets import job_of
 from scepter.cases.loader import load_case
 from scepter.errors import Diagnostic, QueryError, render
 from scepter.rdf.terms import IRI
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.identity import Identity, canonical
-from scepter.runtime.spark.shares import staged_from
 from scepter.timeline import TimeKind
 
 CASES = sorted((Path(__file__).parents[4] / "cases").rglob("*.case.yaml"))
@@ -99,40 +96,17 @@ def test_the_delay_and_the_limits_may_change() -> None:
     assert refusal(identity(), identity(options=RunOptions.of(max_delay=5, limits={"depth": 9}))) is None
 
 
-def test_another_version_is_told_apart() -> None:
+@pytest.mark.parametrize("form", [1, 2, 3, 4, 99])
+def test_another_version_is_told_apart(form: int) -> None:
+    """Forms up to 4 had buckets under other keys: whatever they hold would not be found."""
     kept = json.loads(identity().written())
-    found = identity().refusal(json.dumps({**kept, "form": 99}).encode(), "state/")
-    assert found is not None and found.code == "other-version" and "form 99" in found.message
-
-
-def test_a_log_of_items_is_the_state_of_another_version() -> None:
-    text = "PREFIX : <http://e/> EVENT A AS ClassA RETURN A AS RDF STREAM"
-    now = Identity.of(parse(text, "obep").program, RunOptions(), TimeKind.INTEGER, (IRI("http://e/s"),), text)
-    found = refusal(replace(now, plain=1, staged_from=None), now)
-    assert found is not None and found.code == "other-version" and "form 1" in found.message
-
-
-def test_what_was_in_one_bucket_is_the_state_of_another_version_where_stages_lie_one_behind_another() -> None:
-    text = "PREFIX : <http://e/> ASK FROM STREAM S :s WHERE { SEQ (A) DEFINE GPM A ON S { ?x :p ?y } }"
-    program = parse(text, "spaseq").program
-    now = Identity.of(program, RunOptions(), TimeKind.INTEGER, (IRI("http://e/s"),), text, staged_from=2)
-    found = refusal(replace(now, plain=1, staged_from=None), now)
-    assert found is not None and found.code == "other-version" and "form 1" in found.message
+    found = identity().refusal(json.dumps({**kept, "form": form}).encode(), "state/")
+    assert found is not None and found.code == "other-version" and f"form {form}" in found.message
 
 
 def test_a_run_in_few_buckets_goes_on_without_the_setting() -> None:
-    """Stages that lie one behind another in 32 buckets are none in 4: the form is that of the number that the state has."""
+    """Whatever lies in stages in 32 buckets and in one bucket in 4."""
     text = "PREFIX : <http://e/> ASK { ?a :p ?x . ?x :q ?y . ?y :r ?z }"
-    program = parse(text, "ep-sparql").program
-    job = job_of(parse(text, "ep-sparql"), live=True, given=("http://e/s",))
-    least = staged_from(job.plan, job.streams)
-    assert least is not None and least > 2
-
-    def started(buckets: int, *, asked: bool) -> Identity:
-        told = (program, RunOptions(), TimeKind.INTEGER, (IRI("http://e/s"),), text, buckets)
-        return Identity.of(*told, asked=asked, staged_from=least)
-
-    kept = started(least - 1, asked=True).written()
-    now = started(32, asked=False)
-    assert now.refusal(kept, "state/") is not None, "as a new run, in its own number"
-    assert now.going_on(kept).refusal(kept, "state/") is None
+    told = (parse(text, "ep-sparql").program, RunOptions(), TimeKind.INTEGER, (IRI("http://e/s"),), text)
+    kept = Identity.of(*told, 2, asked=True).written()
+    assert Identity.of(*told, 32, asked=False).going_on(kept).refusal(kept, "state/") is None

@@ -1,18 +1,17 @@
 """A kernel's state as bytes.
 
-The fixtures `tests/fixtures/state/v*.bin` are states that a released version wrote; every later version must read them.
+The fixtures `tests/fixtures/state/sequence-*.bin` are states as they are written since form 1; every later version that keeps
+the form must read them.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
 from buckets import Buckets, job_of, triples
-from scepter.errors import DataError
 from scepter.kernel.state.container import pack, unpack
 from scepter.rdf.terms import Literal
 from scepter.runtime.matches import Match
@@ -128,14 +127,6 @@ def test_state_of_every_kind_is_there_to_be_written() -> None:
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_state_of_the_first_form_is_read(name: str) -> None:
-    run, state = run_of(name), (FIXTURES / f"v1-{name}.bin").read_bytes()
-    assert any(array.endswith(".marks") for array in unpack(state)[0]) is not (name in FORMER)
-    run.read({0: state})
-    assert rest(run) == WANTED[name]
-
-
-@pytest.mark.parametrize("name", QUERIES)
 def test_a_state_of_the_form_of_today_is_read(name: str, update_fixtures: bool) -> None:
     path = FIXTURES / f"sequence-{name}.bin"
     if update_fixtures and STATE_FORM == 1:
@@ -208,15 +199,3 @@ def test_the_state_of_another_query_is_refused() -> None:
     state, other = work.dump(run.job.state_of(0)), fresh("counting")
     with pytest.raises(ValueError, match="another query"):
         other.restore(state, other.job.state_of(0))
-
-
-def test_state_of_one_bucket_where_first_events_divide_now_is_refused_by_name() -> None:
-    """A sequence without a key, live."""
-    text = SLIDING.replace("{ ?h :c ?c FILTER (?c > ?a) }", "{ ?x :c ?c FILTER (?c > ?a) }")
-    job = job_of(parse(text, "spaseq"), 16, background=BACKGROUND, live=True)
-    (share,) = job.shares
-    assert share.sides == (4,)
-    before = SequenceWork(job, replace(share, sides=(), buckets=1))
-    with pytest.raises(DataError, match="holds what this query knows in one bucket") as error:
-        SequenceWork(job, share).restore(before.dump("as it was"), job.state_of(0))
-    assert error.value.code == "other-version"

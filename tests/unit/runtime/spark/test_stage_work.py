@@ -7,14 +7,12 @@ them by name.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from buckets import job_of, triples
 from microbatches import Micro, engine_answers, graph_event, rows_of
-from scepter.errors import DataError
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.nquads import ReadState
@@ -24,7 +22,6 @@ from scepter.runtime.queries import Query, parse
 from scepter.runtime.spark.jobs import Job, new_work
 from scepter.runtime.spark.shares import Form
 from scepter.runtime.spark.stage_work import StageWork
-from scepter.runtime.spark.whole import Progress
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "state"
 S = "http://example/s"
@@ -209,24 +206,6 @@ def test_they_are_divided_by_the_company(name: str) -> None:
 def test_what_has_no_key_keeps_its_tables_in_one_bucket(name: str) -> None:
     (share,) = job(QUERIES[name]).shares
     assert share.form is Form.ROWS and share.buckets == 1
-
-
-def test_a_log_of_events_where_tables_are_kept_now_is_refused_by_name() -> None:
-    with pytest.raises(DataError, match="log of this query's events") as error:
-        Run(job(RULE)).read({0: Progress().written(job(RULE).state_of(0))})
-    assert error.value.code == "other-version"
-
-
-def test_state_of_one_bucket_where_a_grid_is_kept_now_is_refused_by_name() -> None:
-    path = parse(PREFIX + "SELECT ?x ?w FROM STREAM :s [RANGE 9] WHERE { ?x :a ?y . ?y :b ?z . ?z :d ?w }", "sparkwave")
-    grid, before = Run(job(path, 16)), Run(job(path, 16))
-    assert grid.share.sides == (2, 2)
-    before.share = replace(grid.share, sides=(), buckets=1)
-    before.take(story(before.job)[:9])
-    state = before.works[0].dump("as it was")
-    with pytest.raises(DataError, match="holds what this query knows in one bucket") as error:
-        grid.read({0: state})
-    assert error.value.code == "other-version"
 
 
 def halfway(name: str) -> Run:
