@@ -24,9 +24,9 @@ from scepter.rdf.terms import IRI, BlankNode, Literal, Term, Triple, parse_term
 from scepter.runtime.options import RunOptions
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import Query, parse
+from scepter.runtime.spark.group_keys import place_of_times, placed
 from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
-from scepter.runtime.spark.places import place_of_times, placed
 from scepter.runtime.spark.processor import BucketProcessor
 from scepter.runtime.spark.tables import arrow_schema
 from scepter.timeline import TimeKind

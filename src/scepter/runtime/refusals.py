@@ -24,6 +24,15 @@ def ahead(end: int, kind: TimeKind) -> str:
     return f"{format_instant(end, kind)} is too far ahead of the clock (--max-future)"
 
 
+def too_many_rows(end: int, most: int, kind: TimeKind) -> str:
+    """An event of which a pattern makes more rows than an operator may make at one instant.
+
+    >>> too_many_rows(7, 1_000_000, TimeKind.INTEGER)
+    'of the event at 7 alone an operator makes more than 1000000 rows (--max-runs)'
+    """
+    return f"of the event at {format_instant(end, kind)} alone an operator makes more than {most} rows (--max-runs)"
+
+
 def unconfirmed(end: int, limit: int, kind: TimeKind) -> str:
     """An event that alone would move time on by more than a limit.
 

@@ -19,7 +19,8 @@ from microbatches import Micro, graph_event
 from scepter.errors import DataError, Diagnostic, OptionError
 from scepter.kernel.state.container import unpack
 from scepter.rdf.batch import DeadLetter
-from scepter.rdf.nquads import NQuadsReader
+from scepter.rdf.formats import GraphEvent, events_to_batch
+from scepter.rdf.nquads import NQuadsReader, ReadState
 from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import load_background
@@ -28,6 +29,8 @@ from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.queries import parse
+from scepter.runtime.spark.batch import packed_rows
+from scepter.runtime.spark.jobs import Job
 from scepter.runtime.work import INSTANTS, PerInstant, WorkLimits
 
 S = "http://e/s"
@@ -299,6 +302,43 @@ def test_so_does_a_bucket() -> None:
     found, told = micro("sparkwave", query, [*((1, f"k{i}", "a") for i in range(160)), *later], max_runs=1000)
     assert [each.partition("; ")[0] + "; " for each in told] == [ROWS]
     assert found == ["http://e/n50", "http://e/n100"]
+
+
+PATTERNS = {
+    "spaseq": CROWD,
+    "rsep-ql": "SELECT ?x FROM NAMED :s WIN [RANGE 100] AS :w EVENT ON :w { ?x :a ?v . ?y :a ?w . ?z :a ?u } AS E "
+    "WHERE { MATCH { E } }",
+}
+OTHER = ("<http://e/n>", "<http://e/o>", "<http://e/n>")
+
+
+def crowds(job: Job, *sizes: int) -> list[GraphEvent]:
+    def triples(at: int, size: int) -> list[tuple[str, str, str]]:
+        return [OTHER, *((f"<http://e/x{at}n{i}>", "<http://e/a>", f'"{i}"{NUMBER}') for i in range(size))]
+
+    return [graph_event(job, S, at, at, triples(at, size)) for at, size in enumerate(sizes, 1)]
+
+
+@pytest.mark.parametrize("language", PATTERNS)
+def test_an_event_of_which_a_pattern_makes_too_many_rows_is_a_dead_letter_where_it_is_read(language: str) -> None:
+    """Its neighbours in the batch are seen as if it had not been there."""
+    parsed = parse(PREFIX + PATTERNS[language], language)
+    job = job_of(parsed, 2, options=RunOptions.of(max_runs=10), live=True, given=[S])
+    run = Micro(parsed, job)
+    run.batch(crowds(job, 2, 1, 200, 2, 200, 1))
+    run.batch([graph_event(job, S, 50, 50, [OTHER])])
+    assert {row["x"]["value"][len("http://e/") :] for row in run.rows} == {"x1n0", "x1n1", "x2n0", "x4n0", "x4n1", "x6n0"}
+    reason = "of the event at {} alone an operator makes more than 1000000 rows (--max-runs)"
+    assert [(letter.source, letter.reason) for letter in run.reported] == [(S, reason.format(3)), (S, reason.format(5))]
+
+
+@pytest.mark.parametrize("language", PATTERNS)
+def test_over_history_it_ends_the_run(language: str) -> None:
+    parsed = parse(PREFIX + PATTERNS[language], language)
+    job = job_of(parsed, 2, options=RunOptions.of(max_runs=10), given=[S])
+    read = events_to_batch(crowds(job, 2, 200), job.key, job.kind, run=ReadState(job.kind))
+    with pytest.raises(DataError, match="an operator makes more than 1000000 rows at one instant"):
+        list(packed_rows(job, [read], 0))
 
 
 COUNTING = """

@@ -30,12 +30,12 @@ from scepter.runtime.spark.confirmed import confirmed, with_refused
 from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
+from scepter.runtime.spark.group_keys import place_of_times, placed
 from scepter.runtime.spark.history_span import with_span
 from scepter.runtime.spark.jobs import Job, Work, new_work, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.live_skew import Counted
 from scepter.runtime.spark.measured import BucketTask, ReadingTask, Told, ran
-from scepter.runtime.spark.places import place_of_times, placed
 from scepter.runtime.spark.pushdown import PACKED, packed_table
 from scepter.runtime.spark.sampling import with_hot_keys
 from scepter.runtime.spark.shares import Form

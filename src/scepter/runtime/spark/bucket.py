@@ -27,10 +27,10 @@ from scepter.runtime.matches import Match
 from scepter.runtime.notices import SKEW
 from scepter.runtime.spark.advance import known_after, known_before, left_behind, written
 from scepter.runtime.spark.feeding import constructed
+from scepter.runtime.spark.group_keys import at_place, placed, undone
 from scepter.runtime.spark.jobs import Job, Work, new_work
 from scepter.runtime.spark.live_skew import NOTHING
 from scepter.runtime.spark.live_skew import known_after as hot_after
-from scepter.runtime.spark.places import at_place, placed, undone
 from scepter.runtime.spark.shares import Share
 from scepter.runtime.spark.tables import match_table
 from scepter.runtime.spark.whole import WholeProgram
@@ -220,7 +220,7 @@ class Bucket:
             for matches in self._within(work, chain(begun, work.released(watermark - 1))):
                 sent = work.sent()
                 if work.share.feeds:  # what others read is no answer
-                    sent += constructed(self._job, work.share, matches)
+                    sent += constructed(self._job, work.share, matches, lambda letter: self._let_go.append(letter.reason))
                     matches = ()
                 yield from self._rows(matches)
                 for place, blob in sent:

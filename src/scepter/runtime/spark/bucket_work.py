@@ -6,13 +6,15 @@ texts they refer to: one sealed blob a bucket, in one form for every unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from scepter.errors import DataError
 from scepter.kernel.entailment.closure import entailed_background
 from scepter.kernel.entailment.entailed_batch import EntailedEvents
+from scepter.kernel.interrupts import bounded_rows
 from scepter.kernel.rows import Mask, Rows
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.container import pack, unpack
@@ -24,8 +26,10 @@ from scepter.physical.distribution.partitioning import asks
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes.nodes import Node, Received, nodes
 from scepter.physical.plan import UnitPlan
-from scepter.rdf.batch import EventBatch
+from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI
+from scepter.runtime import refusals
 from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.matches import Match
 from scepter.runtime.pipeline import Pipeline
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from scepter.runtime.spark.jobs import Job
     from scepter.runtime.spark.shares import Share
 
+_Made = TypeVar("_Made")
 STATE_FORM = 1
 STRETCH_ROWS = 1 << 16
 """So many rows of a bucket are processed together."""
@@ -89,6 +94,33 @@ class BucketWork:
             wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
             yield Intake(batch, self.texts.add(batch), number, named=named), wanted
             number += batch.events
+
+    def _bounded(
+        self, solve: Callable[[Intake, Mask], _Made], intake: Intake, wanted: Mask, report: DeadLetterTaker
+    ) -> Iterator[_Made]:
+        """What `solve` makes of the wanted events: in one piece; or, where that is more rows of an instant than an operator
+        may make, live, in several: events are halved until the one is found that alone makes too many, a dead letter. Over
+        history that ends the run."""
+        most = self.job.options.work.rows
+        try:
+            with bounded_rows(most):
+                made = solve(intake, wanted)
+        except DataError as error:
+            if error.code != "max-runs" or not self.job.live:
+                raise
+        else:
+            yield made
+            return
+        events, batch = np.flatnonzero(wanted), intake.batch
+        if len(events) == 1:
+            (event,) = events
+            reason = refusals.too_many_rows(int(batch.end[event]), most or 0, self.job.kind)
+            report(DeadLetter(self.job.streams[int(batch.stream[event])].value, None, reason))
+            return
+        for half in np.array_split(events, 2):
+            some = np.zeros(len(wanted), np.bool_)
+            some[half] = True
+            yield from self._bounded(solve, intake, some, report)
 
     def _accept(self, exchanges: Sequence[Rows], watermark: int) -> None:
         """Take rows that are not behind the watermark; what several exchanges share stays shared."""

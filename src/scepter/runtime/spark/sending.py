@@ -12,7 +12,7 @@ from scepter.kernel.state.row_shipping import split_rows
 from scepter.kernel.state.slices import NOWHERE
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.spark.grid import in_grid, keys_of
-from scepter.runtime.spark.places import placed
+from scepter.runtime.spark.group_keys import placed
 from scepter.runtime.spark.shares import Share
 from scepter.runtime.spark.skew import HotKey, spread
 from scepter.timeline import MIN_INSTANT

@@ -74,10 +74,10 @@ class SequenceWork(BucketWork):
         parts: list[Solved] = []
         for intake, wanted in self._intakes(batches, number, named=self.job.parts):
             started = time.thread_time_ns() if self.job.measured else 0
-            if (solved := self._scans.solve(intake, wanted)) is not None:
-                parts.append(solved)
+            found = [part for part in self._bounded(self._scans.solve, intake, wanted, report) if part is not None]
+            parts += found
             if self.job.measured:
-                self._count(int(np.count_nonzero(wanted)), solved, time.thread_time_ns() - started)
+                self._count(int(np.count_nonzero(wanted)), found, time.thread_time_ns() - started)
             if self.job.live:
                 reached = furthest(reached, reached_by(intake.batch))
         graphs = self.pipeline.around.graphs
@@ -98,8 +98,9 @@ class SequenceWork(BucketWork):
         graphs.clear()
         self.texts.forget()
 
-    def _count(self, given: int, solved: Solved | None, spent: int) -> None:
-        sizes = [0] * len(self._scanned) if solved is None else [*map(len, solved.tables), len(solved.ticks.times)]
+    def _count(self, given: int, solved: Sequential[Solved], spent: int) -> None:
+        each = [[*map(len, part.tables), len(part.ticks.times)] for part in solved]
+        sizes = list(map(sum, zip(*each, strict=True))) or [0] * len(self._scanned)
         for work, size in zip(self._scanned, sizes, strict=False):  # without a leaf for ticks they are counted nowhere
             work.count(given, size, spent // len(sizes))
 
@@ -114,7 +115,9 @@ class SequenceWork(BucketWork):
         """The keys and the times of what crosses to buckets."""
         keys, times = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
         for intake, wanted in self._intakes(batches, 0, named=False):
-            if (solved := self._scans.solve(intake, wanted)) is not None:
+            for solved in self._bounded(self._scans.solve, intake, wanted, lambda letter: None):
+                if solved is None:
+                    continue
                 found = zip(solved.tables, keys_of(self.plan, self._slots, solved), strict=True)
                 for table, key in {id(table): (table, key) for table, key in found}.values():
                     keys.append(key)

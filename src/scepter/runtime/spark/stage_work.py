@@ -65,7 +65,7 @@ class StageWork(BucketWork):
         that cannot be used, and what there is to say."""
         if not (self._read or self.stages.told):
             return
-        found, reached, last = self._scanned(batches, number)
+        found, reached, last = self._scanned(batches, number, report)
         assert self._scanner is not None
         self._tell([found.pop() for _ in self.stages.told], report)
         if self._scanner.met_schema:
@@ -84,7 +84,9 @@ class StageWork(BucketWork):
             for letter in self.pipeline.letters(rows):
                 report(letter)
 
-    def _scanned(self, batches: Iterable[EventBatch], number: int) -> tuple[list[list[Rows]], dict[int, int], int]:
+    def _scanned(
+        self, batches: Iterable[EventBatch], number: int, report: DeadLetterTaker = lambda letter: None
+    ) -> tuple[list[list[Rows]], dict[int, int], int]:
         """What the lower stage makes of events, by exchange; how far streams have reached; the last time."""
         if self._scanner is None:
             read = (*self._read, *self.stages.told)
@@ -93,8 +95,9 @@ class StageWork(BucketWork):
         last = MIN_INSTANT
         found: list[list[Rows]] = [[] for _ in (*self._read, *self.stages.told)]
         for intake, wanted in self._intakes(batches, number, named=self.job.parts or bool(self.stages.told)):
-            for rows, parts in zip(self._scanner.scan(intake, wanted), found, strict=True):
-                parts.append(rows)
+            for scanned in self._bounded(self._scanner.scan, intake, wanted, report):
+                for rows, parts in zip(scanned, found, strict=True):
+                    parts.append(rows)
             if int(intake.batch.stream[0]) not in self.job.made:
                 last = max(last, int(intake.batch.end.max()))
             reached = furthest(reached, reached_by(intake.batch))

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from scepter.runtime.spark.places import at_place, hashed, place_of_times, placed, undone
+from scepter.runtime.spark.group_keys import at_place, hashed, place_of_times, placed, undone
 
 
 @pytest.mark.parametrize(("buckets", "tasks"), [(32, 2), (32, 5), (32, 8), (64, 16), (128, 32), (400, 100), (4096, 200)])
