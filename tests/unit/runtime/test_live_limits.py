@@ -341,6 +341,20 @@ def test_over_history_it_ends_the_run(language: str) -> None:
         list(packed_rows(job, [read], 0))
 
 
+def test_so_is_what_one_query_makes_for_another() -> None:
+    many = ", ".join(map(str, range(120)))
+    made = f"REGISTER :made CONSTRUCT {{ ?x :b {many} }} FROM NAMED :s WIN [RANGE 4 STEP 2] AS :w "
+    made += "EVENT ON :w { ?x :a ?v } AS A WHERE { MATCH { A } } "
+    read = PATTERNS["rsep-ql"].replace(":s", ":made").replace(":a", ":b")
+    parsed = parse(PREFIX + made + read, "rsep-ql")
+    job = job_of(parsed, 2, options=RunOptions.of(max_runs=10), live=True, given=[S])
+    run = Micro(parsed, job)
+    for event in crowds(job, 0, 0, 1, 0, 0, 0, 0):  # time goes on step by step: what is known late is late for others
+        run.batch([event])
+    told = [meta["limit"] for letters in run.letters if "limit" in (meta := unpack(letters)[1])]
+    assert told == ["of the event at 4 alone an operator makes more than 1000000 rows (--max-runs)"]
+
+
 COUNTING = """
 import numpy as np
 from scepter.errors import DataError
