@@ -12,9 +12,10 @@ from scepter.rdf.nquads import ReadState
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
 from scepter.runtime.spark.arrivals import SALT_ROOM
-from scepter.runtime.spark.batch import Reading, packed_rows, run_bucket
+from scepter.runtime.spark.batch import Reading, nothing_read, packed_rows, run_bucket
 from scepter.runtime.spark.environment import Enclosed
 from scepter.runtime.spark.jobs import Job
+from scepter.timeline import MIN_INSTANT
 
 
 def divided(job: Job, events: Sequence[GraphEvent], tasks: int) -> list[Match]:
@@ -43,6 +44,9 @@ def _one_round(job: Job, events: list[GraphEvent], tasks: int) -> list[Match]:
                 for row in part.to_pylist():
                     if row["query"] >= 0:
                         blobs.setdefault((row["query"], row["bucket"]), []).append(memoryview(row["blob"]))
+    if job.options.evaluate_at:
+        for row in (row for part in nothing_read(job) for row in part.to_pylist()):
+            blobs.setdefault((row["query"], row["bucket"]), []).append(memoryview(row["blob"]))
     reading = Reading(Enclosed(job), lambda letter: None)
     return [m for (share, bucket), of in blobs.items() for part in run_bucket(reading, share, bucket, of) for m in part]
 
@@ -71,4 +75,4 @@ def in_process(job: Job, events: Sequence[GraphEvent]) -> list[Match]:
         engine.stream_number(stream)
     batch = events_to_batch(list(events), job.key, job.kind, run=engine.reading)
     engine.take(batch)
-    return [*engine.advance(int(batch.end.max())), *engine.finish()]
+    return [*engine.advance(int(batch.end.max(initial=MIN_INSTANT))), *engine.finish()]

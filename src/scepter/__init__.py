@@ -23,7 +23,7 @@ from scepter.rdf.terms import IRI, BlankNode, Literal
 
 if TYPE_CHECKING:
     from scepter.api.local import run_local
-    from scepter.api.on_spark import run
+    from scepter.api.on_spark import each_batch, run
     from scepter.api.query import Query, parse
     from scepter.io.mapped import events
     from scepter.runtime.matches import Match
@@ -41,6 +41,7 @@ _LATER = {
     "Match": "scepter.runtime.matches",
     "Matches": "scepter.runtime.notebook",
     "Query": "scepter.api.query",
+    "each_batch": "scepter.api.on_spark",
     "events": "scepter.io.mapped",
     "parse": "scepter.api.query",
     "run": "scepter.api.on_spark",
@@ -62,6 +63,7 @@ __all__ = [
     "QueryError",
     "ScepterError",
     "__version__",
+    "each_batch",
     "events",
     "parse",
     "run",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 _TAB = "    "
 _LONGEST = 4_000
 _SHOWN_WHOLE = 400
 _SHOWN_AROUND = 150
+_TABLES = ("DataFrame", "LazyFrame", "Table")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,24 @@ def render(diagnostic: Diagnostic, source: Source | None = None) -> str:
     return "\n".join(lines)
 
 
+ARGUMENTS: Final = (
+    "assign-time", "context", "evaluate-at", "event-per", "idle-streams", "language", "map", "max-advance", "max-delay",
+    "max-derivations", "max-future", "max-matches", "max-memory", "max-runs", "max-seconds", "policy", "start", "time-property",
+    "time-unit", "warm-up",
+)  # fmt: skip
+"""Options of the command line that are arguments in Python, by the same names."""
+_OPTION: Final = re.compile(rf"--({'|'.join(ARGUMENTS)})\b(?!-)(?: (?=[A-Z]+\b|\d))?")
+
+
+def in_python(text: str) -> str:
+    """A message as a program is told it: options of the command line are arguments there.
+
+    >>> in_python("--max-delay: 'x' is no number; add --map FILE"), in_python("add --follow")
+    ("max_delay: 'x' is no number; add map=FILE", 'add --follow')
+    """
+    return _OPTION.sub(lambda found: found[1].replace("-", "_") + ("=" if found[0].endswith(" ") else ""), text)
+
+
 def _abridged(text: str) -> str:
     """A message that quotes the user's own words says enough with their beginning and their end."""
     half = _LONGEST // 2
@@ -142,7 +163,7 @@ def _around(text: str, at: int) -> tuple[str, int]:
 
 
 class ScepterError(Exception):
-    """Base of every error a user can cause. `str()` of it is the rendered diagnostic.
+    """Base of every error a user can cause. `str()` of it is the rendered diagnostic, in which options are arguments.
 
     >>> error = ScepterError(Diagnostic("unbound-variable", "FILTER uses ?p", Span(7, 9)), Source("q", "FILTER(?p > 3)"))
     >>> error.code, error.line, error.column
@@ -180,7 +201,7 @@ class ScepterError(Exception):
         return type(self), (self.diagnostic, self.source)
 
     def __str__(self) -> str:
-        return render(self.diagnostic, self.source)
+        return in_python(render(self.diagnostic, self.source))
 
 
 class QueryError(ScepterError):
@@ -218,6 +239,20 @@ def query_error(
 def option_error(code: str, message: str, *, help: str | None = None, notes: tuple[str, ...] = ()) -> OptionError:
     """An OptionError without a place in a text."""
     return OptionError(Diagnostic(code, message, None, help, notes))
+
+
+def a_type(given: object) -> str:
+    """What a value is, for a message.
+
+    >>> a_type(5), a_type("five"), a_type(None)
+    ('an int', 'a str', 'None')
+    """
+    if given is None:
+        return "None"
+    name = type(given).__name__
+    library = type(given).__module__.partition(".")[0]
+    of = f" of {library}" if name in _TABLES else ""  # several libraries call theirs so
+    return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}{of}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

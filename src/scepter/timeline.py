@@ -191,6 +191,14 @@ def _offset(zone: str | None, shown: str) -> timedelta:
     return -offset if zone[0] == "-" else offset
 
 
+def instant_of(given: int | str | datetime) -> tuple[int, TimeKind]:
+    """A time as a program gives it; a datetime without a zone is UTC. Raises ValueError."""
+    if not isinstance(given, datetime):
+        return parse_instant(str(given))
+    aware = given if given.tzinfo is not None else given.replace(tzinfo=UTC)
+    return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1), TimeKind.DATETIME
+
+
 def format_instant(instant: int, kind: TimeKind) -> int | str:
     """An instant as results show it: the integer, or ISO 8601 in UTC.
 

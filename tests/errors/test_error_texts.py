@@ -24,7 +24,7 @@ def said(path: Path) -> str:
         query = parse(path.read_text("utf-8"), None, path.name)
         warnings = Engine(query, **given).warnings if given else query.warnings  # type: ignore[arg-type]
     except ScepterError as error:
-        return f"{error}\n"
+        return f"{render(error.diagnostic, error.source)}\n"
     return "".join(f"{render(warning, query.lowered.source)}\n" for warning in warnings)
 
 

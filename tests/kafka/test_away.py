@@ -13,8 +13,10 @@ import pytest
 from kafka.conftest import Topics
 from kafka.events import event
 from scepter.bench.broker import NoBroker, broker
+from scepter.kafka import transactions
 from scepter.kafka.address import parse_address
 from scepter.kafka.messages import Span, read_span
+from scepter.kafka.transactions import Mark, Outgoing, Transactions
 
 pytestmark = pytest.mark.slow
 DEMO = Path(__file__).parents[2] / "examples" / "kafka-demo" / "run"
@@ -32,6 +34,22 @@ def test_reading_goes_on_when_the_broker_is_back(topics: Topics) -> None:
         read = [message.value() for hand in read_span(address, Span(0, 0, 10)) for message in hand]
         back.join()
         assert read == [event(time).encode() for time in range(10)]
+
+
+def test_writing_goes_on_when_the_broker_is_back(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transactions, "_STUCK", 5.0)  # librdkafka would wait for ever
+    with broker() as running:
+        mine = Topics(running)
+        topic = mine.new()
+        writing = Transactions(parse_address(mine.url(topic)), "run")
+        assert writing.marks([(topic, 0)]) == {}
+        writing.write([Outgoing("a", "a", "1")], [Mark(topic, 0, 1)])
+        running.kill()
+        running.start()
+        writing.write([Outgoing("b", "b", "2")], [Mark(topic, 0, 2)])
+        assert [message.value() for message in mine.read(topic)] == [b"1", b"2"]
+        assert writing.marks([(topic, 0)]) == {(topic, 0): Mark(topic, 0, 2)}
+        writing.close()
 
 
 def test_the_demonstration(topics: Topics) -> None:

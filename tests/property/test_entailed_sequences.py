@@ -12,8 +12,8 @@ from naive.comparison import comparable_row
 from naive.sparkwave import Event
 from property.epsparql_strategies import EXAMPLES
 from property.sparkwave_strategies import NS, events, schemas
+from scepter.physical.planning.chain_as_sequence import chain_as_sequence
 from scepter.physical.planning.entailment import entailment_of
-from scepter.physical.planning.lift_sequences import lift_sequence
 from scepter.physical.planning.sequence_planner import plan_query
 from scepter.rdf.formats import parse_graph
 from scepter.rdf.terms import Triple
@@ -55,7 +55,7 @@ def test_columns_and_terms_agree(text: str, stream: list[Event], schema: list[Tr
 
 def test_the_one_road_is_taken_and_the_other_is_not() -> None:
     (program,) = scepter.parse(f"PREFIX : <{NS}> SELECT * WHERE {{ ?x a :C }}", "ep-sparql").program.units
-    query = lift_sequence(program, TimeKind.INTEGER, shortest=1)  # type: ignore[arg-type]
+    query = chain_as_sequence(program, TimeKind.INTEGER, shortest=1)  # type: ignore[arg-type]
     assert query is not None
     plan = plan_query(query)
     below = parse_graph(f"<{NS}D> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <{NS}C> .")

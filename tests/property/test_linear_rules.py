@@ -20,7 +20,7 @@ from scepter import Engine, Event
 from scepter.kernel.derive import one_pass
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows
-from scepter.physical.planning import timed_plan
+from scepter.physical.planning import interval_plan
 from scepter.rdf.terms import XSD, Literal, Triple
 from scepter.runtime import pipeline
 
@@ -104,7 +104,7 @@ def test_as_in_rounds(rule: tuple[str, str, str, str, str], seed: int) -> None:
             for name in names:
                 patches.enter_context(mock.patch.object(module, name, 20))
         found = by_engine(parsed(text), stream, 300), by_engine(parsed(text), stream, 11)
-    with mock.patch.object(timed_plan, "in_one_pass", return_value=False):
+    with mock.patch.object(interval_plan, "in_one_pass", return_value=False):
         query = parsed(text)
         assert "in one pass" not in query.explain()
         expected = by_engine(query, stream, 300)
@@ -165,7 +165,7 @@ def test_a_reader_is_given_what_it_can_use_of_long_streams(shortest: int, seed: 
         with mock.patch.object(one_pass.OnePass, "process", cut):
             assert found == by_engine(parsed(text), stream, 7)
     assert 0 < given_rows[0] <= given_rows[1] * {2: 1, 5: 0.9, 8: 0.5}[shortest]
-    with mock.patch.object(timed_plan, "push_semi_joins", tuple):
+    with mock.patch.object(interval_plan, "push_semi_joins", tuple):
         query = parsed(text)
         assert ASKED not in " ".join(query.explain().replace("│", " ").split())
         assert found == by_engine(query, stream, 300)

@@ -14,12 +14,12 @@ from property.test_programs import decimal, double, integer, numbers
 from scepter.algebra.expressions import Aggregate, Variable
 from scepter.kernel.encoding import encoded
 from scepter.kernel.group.set_functions import Listing
+from scepter.kernel.group.time_grouping import Spans, span_function
 from scepter.kernel.group.total_texts import encoded_quotients
 from scepter.kernel.rows import NO_LINEAGE, Rows, lasting
 from scepter.kernel.sparql.aggregates import compile_aggregate
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.texts import Texts
-from scepter.kernel.time_group.spans import Spans, span_function
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI, XSD, Literal, Term
 from scepter.rdf.values import ExpressionError

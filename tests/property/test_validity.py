@@ -24,10 +24,9 @@ from property.validity_strategies import (
     run,
 )
 from scepter.kernel.rows import Mask, Rows
-from scepter.kernel.validity.coalesce import Coalesce
+from scepter.kernel.validity.coalesce import Coalesce, Latest
 from scepter.kernel.validity.inner_join import InnerJoin, Matching
 from scepter.kernel.validity.intervals import gaps
-from scepter.kernel.validity.latest import Latest
 from scepter.kernel.validity.outer_join import OuterJoin
 from scepter.physical.nodes.nodes import Schema
 from scepter.physical.nodes.window_nodes import Partners

@@ -176,3 +176,23 @@ def test_an_event_in_the_far_future_that_nothing_confirms_takes_no_part(spark: S
     assert len(list(collected(own))) == 1  # read twice, told once
     filtered = scepter.run(query, spark, {"http://e/s": table.where("start > 0")}, max_advance=100).collect()
     assert sorted(row["start"] for row in filtered) == wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at", [2, "2026-01-01T00:00:00Z"])
+def test_instants_of_evaluation_are_answered_without_an_event(spark: SparkSession, tmp_path: Path, at: int | str) -> None:
+    """As in one process: of a file without an event, the instants tell the kind of time."""
+    empty = tmp_path / "s.nq"
+    empty.touch()
+    query = scepter.parse(
+        "SELECT RSTREAM (COUNT(?x) AS ?n) FROM NAMED <http://e/s> WIN [RANGE 5s] AS <http://e/w> "
+        "WHERE { WINDOW <http://e/w> { ?x ?p ?y } }",
+        "rsep-ql",
+    )
+    rows = scepter.run(query, spark, {"http://e/s": empty}, evaluate_at=[at]).select("start", "end", "n.value").collect()
+    (wanted,) = query.run(empty, evaluate_at=[at]).to_pandas().itertuples(index=False)
+    assert [row["value"] for row in rows] == ["0"] == [str(wanted.n)]
+    if at == 2:
+        assert [row[:2] for row in rows] == [(2, 2)]
+    else:
+        assert {row["start"].isoformat() for row in rows} == {row["end"].isoformat() for row in rows}

@@ -44,6 +44,8 @@ COUNTS: Final = [(1,), (2,), (7,)] if EVERY else [(1, 2, 1, 1, 7, 1)]
 MANY: Final = 9
 """Of a language with more cases than this, live runs take every fourth to twelfth: a micro-batch takes its time. In this
 process tests/conformance/test_live_cases.py runs all of them."""
+SLOW_STARTS: Final = 9
+"""So often a query may begin anew because Spark did not wait for its worker, which it gives ten seconds whatever else runs."""
 WAYS: Final = [(1, False), (2, True), (7, False)]
 """Shuffle partitions of bounded runs, and whether the input is a table."""
 FAR: Final = triples(":far :away true .")
@@ -161,7 +163,7 @@ def test_live(spark: SparkSession, language: str, counts: tuple[int, ...], tmp_p
 
 def ended(spark: SparkSession, found: DataFrame, folder: Path, name: str) -> tuple[list[Answer], int]:
     """The answers of a live run over what is there, and how many micro-batches it took."""
-    for attempt in range(3):
+    for attempt in range(SLOW_STARTS + 1):
         sink = found.writeStream.format("memory").queryName(f"{name}_{attempt}").outputMode("append")
         sink = sink.option("checkpointLocation", str(folder / f"checkpoint{attempt}")).trigger(availableNow=True)
         try:
@@ -171,7 +173,7 @@ def ended(spark: SparkSession, found: DataFrame, folder: Path, name: str) -> tup
         except StreamingQueryException as error:
             # At its start a query asks a new process which state it has, and Spark gives that process ten seconds to come up:
             # not enough on a machine with much else to do. Nothing has been read yet.
-            if attempt == 2 or "Python worker failed to connect back" not in str(error):
+            if attempt == SLOW_STARTS or "Python worker failed to connect back" not in str(error):
                 raise
     return answers(spark.table(f"{name}_{attempt}").collect()).get("", []), len(live.recentProgress)
 

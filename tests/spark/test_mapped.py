@@ -72,5 +72,5 @@ def test_what_is_wrong_with_a_table(spark: SparkSession) -> None:
         scepter.run(query, spark, {"S": frame(spark).withColumnRenamed("time", "tyme")}, map=MAP)
     with pytest.raises(scepter.OptionError, match=r"(?s)has no column start.*rows of other columns need map="):
         scepter.run(query, spark, {"S": frame(spark)})
-    with pytest.raises(scepter.OptionError, match="the stream <http://example/s> is given as a int"):
+    with pytest.raises(scepter.OptionError, match="the stream <http://example/s> is given as an int"):
         scepter.run(query, spark, {"S": 3}, map=MAP)  # type: ignore[dict-item]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from scepter.errors import OptionError
+from scepter.runtime.spark.environment import check_version
 from scepter.runtime.spark.java import java_home
-from scepter.runtime.spark.spark_versions import check_version
 
 SCRIPT = Path(__file__).with_name("own_session.py")
 

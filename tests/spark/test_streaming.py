@@ -148,7 +148,7 @@ def test_a_changed_query_on_an_old_checkpoint_stops_before_it_answers(spark: Spa
     assert str(caught.value).splitlines() == [
         "error[other-query]: the checkpoint holds the state of another query: line 3 is now `WITHIN 11 SLIDING`",
         "note: it was `WITHIN 10 SLIDING`",
-        "help: go back to what it was, let --warm-up begin with the last of its history, or start anew with another folder",
+        "help: go back to what it was, let warm_up begin with the last of its history, or start anew with another folder",
     ]
     third = "# laid out in another way\n" + PAIR.replace("\n", "\n\n")
     assert start(third).awaitTermination(600)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import scepter
 from scepter.errors import (
+    ARGUMENTS,
     DataError,
     Diagnostic,
     OptionError,
@@ -17,6 +20,8 @@ from scepter.errors import (
     Severity,
     Source,
     Span,
+    a_type,
+    in_python,
     nearest,
     option_error,
     query_error,
@@ -143,3 +148,24 @@ def test_an_error_survives_the_way_between_processes(kind: type[ScepterError]) -
 )
 def test_a_name_is_suggested_only_when_it_is_close(name: str, known: list[str], found: str | None) -> None:
     assert nearest(name, known) == found
+
+
+def test_whose_table_it_is_is_told() -> None:
+    import pandas as pd
+    import pyarrow as pa
+
+    assert (a_type(pd.DataFrame()), a_type(pa.table({}))) == ("a DataFrame of pandas", "a Table of pyarrow")
+
+
+def test_options_that_are_told_as_arguments_are_arguments() -> None:
+    taken = [inspect.signature(each).parameters for each in (scepter.parse, scepter.run, scepter.run_local, scepter.Engine)]
+    for option in ARGUMENTS:
+        assert any(option.replace("-", "_") in each for each in taken), option
+        assert in_python(f"leave out --{option}") == f"leave out {option.replace('-', '_')}"
+    assert in_python("add --start-up, --mapping, --max-delay-s") == "add --start-up, --mapping, --max-delay-s"
+
+
+def test_a_program_is_told_arguments_and_the_command_line_options() -> None:
+    said = OptionError(Diagnostic("duration", "--max-delay: 'x' is no number", help="add --max-advance D, or --follow"))
+    assert str(said).splitlines() == ["error[duration]: max_delay: 'x' is no number", "help: add max_advance=D, or --follow"]
+    assert "--max-delay" in render(said.diagnostic)

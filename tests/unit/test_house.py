@@ -49,6 +49,12 @@ def test_no_two_modules_of_the_rooms_share_a_name() -> None:
     assert not {name: paths for name, paths in found.items() if len(paths) > 1}
 
 
+def test_modules_of_the_rooms_are_named_after_what_they_do() -> None:
+    """Not after the language that needed them first."""
+    words = ("timed", "windowed", "continuous", "spaseq", "epsparql", "obep", "rsepql", "sparkwave")
+    assert not [str(path.relative_to(SOURCE)) for path in modules(*ROOMS) if set(path.stem.split("_")) & {*words}]
+
+
 def test_no_file_is_long() -> None:
     lengths = {str(path.relative_to(SOURCE)): len(path.read_text().splitlines()) for path in modules(*ROOMS, "rdf")}
     assert not {path: length for path, length in lengths.items() if length > MOST_LINES}

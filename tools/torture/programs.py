@@ -132,12 +132,22 @@ def _sparkwave_grid(draw: random.Random) -> Program:
     return _program(f"SELECT ?s ?t ?v ?w {window} WHERE {{ ?s :a ?v . ?t :c ?v . ?t :b ?w }}\n")
 
 
+def _sparkwave_feeding(draw: random.Random) -> Program:
+    """A query over the stream that another one constructs, in the stateful operator behind it."""
+    first, second = draw.randint(3, 9), draw.randint(3, 9)
+    return _program(
+        f"REGISTER STREAM :made AS CONSTRUCT {{ ?s :d ?v }} FROM STREAM <{STREAM}> [RANGE {first}] "
+        "WHERE { ?s :a ?v . ?s :b ?x }\n"
+        f"REGISTER QUERY Pairs AS SELECT ?s ?t ?v FROM STREAM :made [RANGE {second}] WHERE {{ ?s :d ?v . ?t :d ?v }}\n"
+    )
+
+
 LANGUAGES: Final[dict[str, tuple[Form, ...]]] = {
     "spaseq": (_spaseq, _spaseq_without_key),
     "ep-sparql": (_ep_sparql_in_stages, _ep_sparql_policy, _ep_sparql_rule, _ep_sparql_grid, _ep_sparql),
     "rsep-ql": (_rsep_ql_in_stages, _rsep_ql_match, _rsep_ql_grid, _rsep_ql),
     "obep": (_obep_of_three, _obep),
-    "sparkwave": (_sparkwave_grid, _sparkwave),
+    "sparkwave": (_sparkwave_grid, _sparkwave, _sparkwave_feeding),
 }
 """The forms of each: every way in which live state is kept and divided."""
 
@@ -171,8 +181,8 @@ _BAD: Final = (
 
 def stream(seed: int, files: int, events: int, disorder: int, *, leaps: bool = False) -> list[str]:
     """The texts of a stream's files: events out of order by at most `disorder`, some of them twice, some far too late, some
-    with `leaps` in the far future, and records that nobody can read. The last files take time far beyond all windows, and give
-    each answer a micro-batch to come in: with `leaps` the first of them waits until the second confirms it."""
+    with `leaps` in the far future, and records that nobody can read. The last files take time far beyond all windows
+    (`far_times`), and give each answer a micro-batch to come in."""
     draw = random.Random(f"stream {seed}")
     texts, number = [], 0
     for file in range(files):
@@ -191,5 +201,12 @@ def stream(seed: int, files: int, events: int, disorder: int, *, leaps: bool = F
             if draw.random() < 0.1:
                 parts.append(draw.choice(_BAD).replace("{}", str(number)))
         texts.append("".join(parts))
+    far = far_times(files, events, leaps=leaps)
+    return [*texts, *(_event(number + 1 + more, time, draw) for more, time in enumerate(far))]
+
+
+def far_times(files: int, events: int, *, leaps: bool = False) -> list[int]:
+    """The times of the last files, one event each. With `leaps` the first of them waits until the second confirms it. The
+    micro-batch of the last one gives the answers from before the one before it; later ones are certain only behind it."""
     end = 1_000_000 + files * events
-    return [*texts, *(_event(number + 1 + more, end + 1_000 * more, draw) for more in range(3 if leaps else 2))]
+    return [end + 1_000 * more for more in range(4 if leaps else 3)]

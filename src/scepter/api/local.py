@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from scepter.errors import Diagnostic
@@ -37,15 +38,15 @@ def run_local(
     versions: Mapping[str, Given] | None = None,
     policy: str | None = None,
     time_unit: str = "ms",
-    start: int | str | None = None,
-    evaluate_at: Sequence[int | str] | None = None,
-    max_delay: int | str | None = None,
+    start: int | str | datetime | None = None,
+    evaluate_at: Sequence[int | str | datetime] | None = None,
+    max_delay: int | str | timedelta | None = None,
     max_derivations: int | None = None,
     why: bool = False,
     time_property: str | Sequence[str] | None = None,
     map: MapGiven = None,
     context: ContextGiven = None,
-    max_advance: int | str | None = None,
+    max_advance: int | str | timedelta | None = None,
     limits: Mapping[str, int | str] | None = None,
     max_seconds: float | None = None,
     max_memory: int | str | None = None,

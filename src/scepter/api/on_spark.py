@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scepter.api.local import shown
-from scepter.errors import option_error
+from scepter.errors import a_type, option_error
 from scepter.rdf.files import stream_files
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
 from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import QueriesGiven, one_query
+from scepter.runtime.spark import each_batch as spark_each_batch
 from scepter.runtime.spark import run as spark_run
 
 if TYPE_CHECKING:
@@ -28,9 +30,9 @@ def run(
     ontology: OntologyGiven = None,
     policy: str | None = None,
     time_unit: str = "ms",
-    start: int | str | None = None,
-    evaluate_at: Sequence[int | str] | None = None,
-    max_delay: int | str | None = None,
+    start: int | str | datetime | None = None,
+    evaluate_at: Sequence[int | str | datetime] | None = None,
+    max_delay: int | str | timedelta | None = None,
     why: bool = False,
     idle_streams: str | None = None,
     time_property: str | Sequence[str] | None = None,
@@ -38,7 +40,7 @@ def run(
     map: MapGiven = None,
     context: ContextGiven = None,
     max_future: int | str | None = None,
-    max_advance: int | str | None = None,
+    max_advance: int | str | timedelta | None = None,
     warm_up: int | str | None = None,
     checkpoint: str | Path | None = None,
 ) -> DataFrame:
@@ -55,8 +57,9 @@ def run(
     one input may ask of its reader (`{"depth": 50}`). Of bounded input, events that alone would move time on by more than
     `max_advance` are left out unless another one confirms them.
     `warm_up` lets a new live run begin with the history that its answers can look back to ("auto"), or with that much of it
-    ("1h"): what it would have told before now is left out. Give `checkpoint` as well, the folder that `writeStream` is given,
-    so that a restart knows with what the run began.
+    ("1h"): what it would have told before now is left out. Give `checkpoint`, the folder that `writeStream` is given, to every
+    live run: it is looked at before anything starts (another query, another version, a missing part), and a restart knows from
+    it with what the run began.
     `time_property`: IRIs, or names of vocabularies such as "sosa", of what gives an event in a file its time.
     `map`: how the rows of other tables, CSV, JSON or Parquet become events, as a mapping in YARRRML or RML (a file or its
     text), or a dictionary of them by stream. `context`: a JSON-LD context for files and topics of plain JSON.
@@ -74,6 +77,32 @@ def run(
         why=why, idle_streams=idle_streams, time_property=time_property, limits=limits, max_future=max_future, map=map,
         max_advance=max_advance, context=context, warm_up=warm_up, checkpoint=checkpoint,
     )  # fmt: skip
+
+
+def each_batch(
+    write: Callable[[DataFrame, int], None], spark: SparkSession, checkpoint: str | Path
+) -> Callable[[DataFrame, int], None]:
+    """What `foreachBatch` is given to write the rows of a live run, so that keys with more than a core's share of events are
+    split over several buckets: `write` takes a micro-batch and its number; then the next one is told which keys are hot.
+
+    `checkpoint` is the folder that both `scepter.run` and `writeStream` are given, on a disk that driver and workers share.
+    Make it anew for each start, in the thread that starts. `query.explain()` says whether a query's keys can be split.
+
+    >>> def write(rows: DataFrame, number: int) -> None:
+    ...     rows.write.parquet(f"found/{number}", mode="overwrite")
+    >>> found = run(query, spark, {"S": table}, checkpoint="state")  # doctest: +SKIP
+    >>> writing = found.writeStream.foreachBatch(each_batch(write, spark, "state"))  # doctest: +SKIP
+    >>> running = writing.option("checkpointLocation", "state").start()  # doctest: +SKIP
+    """
+    if not callable(write) or not isinstance(checkpoint, str | Path):
+        raise option_error(
+            "each-batch",
+            f"scepter.each_batch takes a function and a folder, and was given a {type(write).__name__} and a "
+            f"{type(checkpoint).__name__}",
+            help='scepter.each_batch(write, spark, "state") with def write(rows, number)',
+        )
+    _check_session(spark, "each_batch(write, spark, checkpoint)")
+    return spark_each_batch.each_batch(write, spark, checkpoint)
 
 
 def analyze(
@@ -98,18 +127,24 @@ def analyze(
     return shown(found, format)
 
 
+def _check_session(spark: SparkSession, call: str) -> None:
+    if not hasattr(spark, "createDataFrame"):
+        raise option_error(
+            "no-session", f"scepter.{call.partition('(')[0]} was given a {type(spark).__name__} as its session",
+            help=f"scepter.{call}",
+        )  # fmt: skip
+
+
 def _checked(spark: SparkSession, streams: Mapping[str, DataFrame | str | Path]) -> Mapping[str, DataFrame | str | Path]:
     if not hasattr(spark, "createDataFrame"):
-        what = "streams" if isinstance(spark, Mapping) else f"a {type(spark).__name__}"
+        what = "streams" if isinstance(spark, Mapping) else a_type(spark)
         raise option_error(
             "no-session",
             f"scepter.run takes a SparkSession after the query, and was given {what}",
             help="scepter.run(query, spark, streams); without Spark: scepter.run_local(query, streams)",
         )
     if not isinstance(streams, Mapping):
-        raise option_error(
-            "streams", f"the streams are a dict, not a {type(streams).__name__}", help="{'http://…': 'events.nq'}"
-        )
+        raise option_error("streams", f"the streams are a dict, not {a_type(streams)}", help="{'http://…': 'events.nq'}")
     return streams
 
 

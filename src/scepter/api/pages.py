@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scepter.api.local import diagnose
-from scepter.errors import option_error
+from scepter.errors import a_type, option_error
 from scepter.insight.diagnosis.focus import KeyGiven
 from scepter.insight.hints.run_hints import run_warnings
 from scepter.io.given import Given, given_run
@@ -53,7 +53,7 @@ def report(
     """A page about a run over bounded streams (`Query.report`)."""
     query = one_query(query)
     if not (path is None or isinstance(path, (str, Path))):
-        raise option_error("path", f"a page is written to a file's path, not to a {type(path).__name__}", help="'run.html'")
+        raise option_error("path", f"a page is written to a file's path, not to {a_type(path)}", help="'run.html'")
     chosen = RunOptions.of(**options)
     query, sources = given_run(query, streams, versions, map, context, chosen.times)
     log = RunLog(events=True)

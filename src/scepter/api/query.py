@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scepter.errors import option_error
+from scepter.errors import a_type, option_error
 from scepter.runtime import queries
 
 if TYPE_CHECKING:
@@ -112,11 +112,11 @@ def parse(text: str | Path, language: str | None = None, name: str | None = None
     """
     if not isinstance(text, (str, Path)):
         how = "scepter.parse(text), or scepter.parse(Path('q.spaseq'))"
-        raise option_error("query", f"a query is text, not a {type(text).__name__}", help=how)
+        raise option_error("query", f"a query is text, not {a_type(text)}", help=how)
     if not (language is None or isinstance(language, str)):
-        raise option_error("language", f"a language is a name, not a {type(language).__name__}", help="language='spaseq'")
+        raise option_error("language", f"a language is a name, not {a_type(language)}", help="language='spaseq'")
     if not (name is None or isinstance(name, str)):
-        raise option_error("name", f"a query's name is text, not a {type(name).__name__}", help="name='falls'")
+        raise option_error("name", f"a query's name is text, not {a_type(name)}", help="name='falls'")
     if isinstance(text, str) and _is_a_file(text):
         raise option_error("query", f"{text!r} is a file's name, not a query", help=f"scepter.parse(Path({text!r}))")
     if isinstance(text, Path):

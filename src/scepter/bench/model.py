@@ -75,8 +75,8 @@ class Point:
     master: str = "local[2]"
     """Where Spark runs it."""
     options: Mapping[str, str | int] = field(default_factory=dict)
-    """For the contenders: `ahead` for `push`, `predicates` and `map` for `scan`, `files` for `live`, `buckets` and
-    `live` for `tasks`."""
+    """For the contenders: `ahead` for `push`, `predicates` and `map` for `scan`, `files` for `live`, `stages` for
+    `empty-micro-batches`, `buckets` and `live` for `tasks`."""
 
 
 @dataclass(frozen=True, slots=True)

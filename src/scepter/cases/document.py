@@ -60,11 +60,15 @@ class Document:
             self.fail("case-not-a-list", f"{what} must be a list", node)
         return list(node.value)
 
+    def empty(self, node: yaml.Node) -> bool:
+        """Whether a key has no value."""
+        return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null" and node.style is None
+
     def text(self, node: yaml.Node, what: str) -> str:
         """The text of a scalar as written, whatever YAML would make of it (`3` stays `3`, a dateTime its characters)."""
         if not isinstance(node, yaml.ScalarNode):
             self.fail("case-not-text", f"{what} must be text, not a list or a mapping", node)
-        if node.tag == "tag:yaml.org,2002:null" and node.style is None:
+        if self.empty(node):
             self.fail("case-no-value", f"{what} has no value", node)
         return str(node.value)
 

@@ -18,7 +18,9 @@ from scepter.rdf.turtle import iris, parse_iri, parse_term, prologue
 from scepter.runtime.options import POLICIES
 from scepter.timeline import TIME_UNITS, TimeKind, format_instant, parse_duration, parse_instant
 
-OPTIONS = ("time-unit", "start", "policy", "evaluate-at", "max-delay")
+OPTIONS = ("time-unit", "start", "policy", "evaluate-at", "max-delay", "max-derivations")
+OPTIONAL = ("prefixes", "options", "streams", "background", "versions", "ontology")
+"""Keys that may stand without a value, as if they were left out."""
 EXPECTATIONS = ("expect", "expect-graphs", "expect-events", "expect-boolean", "expect-error")
 KEYS = ("name", "language", "prefixes", "options", "streams", "background", "versions", "ontology", "query", *EXPECTATIONS)
 
@@ -42,7 +44,8 @@ class _Reader:
 
     def case(self) -> Case:
         document = self._document
-        entries = {entry.name: entry for entry in document.entries(document.root, "a case", KEYS)}
+        given = document.entries(document.root, "a case", KEYS)
+        entries = {entry.name: entry for entry in given if entry.name not in OPTIONAL or not document.empty(entry.value)}
         if "query" not in entries:
             document.fail("case-without-query", "a case needs a query", document.root, "add the key query:")
         texts = {name: self._text_of(entries[name].value, name) for name in ("name", "language", "query") if name in entries}
@@ -51,6 +54,7 @@ class _Reader:
         streams = self._per_name(entries["streams"].value, "stream", self._timeline) if "streams" in entries else {}
         versions = self._per_name(entries["versions"].value, "versions", self._timeline) if "versions" in entries else {}
         background = self._per_name(entries["background"].value, "background", self._turtle) if "background" in entries else {}
+        background = {self._full(name): text for name, text in background.items()}
         return Case(
             path=self._path,
             name=texts.get("name", self._path.name.removesuffix(".case.yaml")),
@@ -81,6 +85,11 @@ class _Reader:
                     "case-bad-prefix", f"{entry.name}: <{iri}> declares no prefix: {error.diagnostic.message}", entry.value
                 )
             self._prefixes[entry.name] = iri
+
+    def _full(self, name: str) -> str:
+        """The IRI that a name of a graph stands for, where it is a prefixed one."""
+        prefix, colon, local = name.partition(":")
+        return self._prefixes[prefix] + local if colon and prefix in self._prefixes and not local.startswith("//") else name
 
     def _per_name(self, node: yaml.Node, what: str, read: Callable[[yaml.Node, str], _Parsed]) -> dict[str, _Parsed]:
         entries = self._document.entries(node, what)

@@ -28,13 +28,14 @@ def run_bounded(job: Job, format: str, target: Target, dead_letter: Path | None,
     found = 0
     to_terminal = target == Target() and sys.stdout.isatty()
     work = job.options.work
+    named = events or target.topic is not None or job.options.why or insight.report is not None
     with (
         DeadLetterSink(dead_letter) as letters,
         RunProgress() as progress,
         _opened_writer(job, format, target, events) as writer,
         watched(work if job.engine == "spark" else work.with_room()),
     ):
-        for some in matches(job, letters, progress, watch.log, watch.shown, watch.counting):
+        for some in matches(job, letters, progress, watch.log, watch.shown, watch.counting, named=named):
             if to_terminal and some:
                 progress.hide()
             writer.write_all(some)

@@ -20,7 +20,8 @@ from scepter.cli.target import RUN_NAME
 from scepter.errors import OptionError, option_error
 from scepter.kept import sealed, unsealed, write_whole
 from scepter.runtime.spark.advance import ADVANCE
-from scepter.runtime.spark.answers import damaged
+from scepter.runtime.spark.answers import ANEW
+from scepter.runtime.spark.checkpoint_parts import checked, forget_sums, last_batch
 from scepter.runtime.spark.identity import CODE, Identity
 from scepter.runtime.spark.live_skew import SKEWED
 from scepter.runtime.spark.warm_up import FILE as WARM_UP
@@ -34,8 +35,6 @@ REPLACING: Final = "replacing.json"
 BEFORE: Final = "before"
 """Where the state of a query is put whose place another one takes."""
 _OWN: Final = (SPARK, IDENTITY, WARM_UP, ADVANCE.file, SKEWED.file, INSTANTS, RUN_NAME)
-_ANEW: Final = "start anew with another --checkpoint and another --output"
-_LOGS: Final = ("offsets", "commits")
 
 
 class Checkpoint:
@@ -50,7 +49,7 @@ class Checkpoint:
         if folder is not None:
             if (folder / REPLACING).exists():  # a crash has come between
                 _replace(folder)
-            _forget_sums(folder / SPARK)
+            forget_sums(folder / SPARK)
             self._check_parts(folder)
 
     @property
@@ -74,15 +73,14 @@ class Checkpoint:
         since = None if told is None else told["since"]
         watermark = _replaced(self._folder) if told is None else told.get("watermark")
         if self._recorded and since is None:
-            since = _last(self._folder / SPARK / "commits")
+            since = last_batch(self._folder / SPARK / "commits", ANEW)
         kept = {"of": identity.written().decode(), "since": since, "watermark": watermark}
         write_whole(path, sealed(json.dumps(kept).encode()))
         (self._folder / REPLACING).unlink(missing_ok=True)
-        return Found(_last(self._folder / SPARK / "offsets") >= 0, watermark, identity.buckets)
+        return Found(last_batch(self._folder / SPARK / "offsets", ANEW) >= 0, watermark, identity.buckets)
 
     def _check_parts(self, folder: Path) -> None:
-        spark = folder / SPARK
-        offset, commit = (_last(spark / log) for log in _LOGS)
+        offset, commit = checked(folder / SPARK, ANEW)
         written = last_written(folder / RECORD)
         told = _identity(folder / IDENTITY)
         if commit >= 0 and told is None:
@@ -90,12 +88,8 @@ class Checkpoint:
                 "checkpoint-incomplete",
                 f"{folder} holds state, but {IDENTITY} is missing: nobody can tell of which query",
                 notes=("an older version of Scepter has written it, or the file was deleted",),
-                help=f"give back the file, go on with the version that wrote it, or {_ANEW}",
+                help=f"give back the file, go on with the version that wrote it, or {ANEW}",
             )
-        if commit > offset:
-            raise damaged(str(spark), f"micro-batch {commit} is done and its offsets are not there")
-        if commit >= 0 and not (spark / "state").is_dir():
-            raise damaged(str(spark), "its folder `state` is not there")
         if written > offset:
             raise _apart(folder, f"{RECORD} says that micro-batch {written} is written", f"{SPARK}/ ends at {_told(offset)}")
         since = None if told is None else told["since"]
@@ -152,7 +146,7 @@ def _replaced(folder: Path) -> int | None:
 
 def _watermark(spark: Path) -> int | None:
     """Up to where a run has surely told everything, in Spark's milliseconds; None if it has told nothing for certain."""
-    commit = _last(spark / "commits")
+    commit = last_batch(spark / "commits", ANEW)
     if commit < 0:
         return None
     _, metadata, *_ = (spark / "offsets" / str(commit)).read_text(encoding="utf-8").splitlines()
@@ -177,14 +171,6 @@ def _take(lock: int, folder: Path) -> None:
     os.pwrite(lock, str(os.getpid()).encode(), 0)
 
 
-def _forget_sums(spark: Path) -> None:
-    """Hadoop writes the checksum of a file as a second one. The metadata of state is written anew, with other names in it, by
-    every start that does the same micro-batch; a run that was killed between its two renames left a sum of the file before, and
-    no later start could read it. The file itself takes its place in one step, and Spark parses all of it."""
-    for sums in (spark / "state").glob("*/_metadata/*/.*.crc"):
-        sums.unlink(missing_ok=True)
-
-
 def _identity(path: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
@@ -193,22 +179,10 @@ def _identity(path: Path) -> dict[str, Any] | None:
         raise option_error(
             "checkpoint-damaged",
             f"{path} is damaged: nobody can tell of which query the state is",
-            help=f"give back the file, or {_ANEW}",
+            help=f"give back the file, or {ANEW}",
         )
     found: dict[str, Any] = json.loads(data)
     return found
-
-
-def _last(log: Path) -> int:
-    """The last micro-batch of one of Spark's logs, -1 if it is empty; a torn entry is an error."""
-    entries = [entry for entry in log.iterdir() if entry.name.isdigit()] if log.is_dir() else []
-    if not entries:
-        return -1
-    last = max(entries, key=lambda entry: int(entry.name))
-    with last.open("rb") as file:
-        if not file.read(2).startswith(b"v"):
-            raise damaged(str(log.parent), f"{log.name}/{last.name} is torn")
-    return int(last.name)
 
 
 def _told(batch: int) -> str:
@@ -220,5 +194,5 @@ def _apart(folder: Path, one: str, other: str) -> OptionError:
         "checkpoint-incomplete",
         f"a part of {folder} is missing: {one}, and {other}",
         notes=("going on would lose matches or write them twice",),
-        help=f"give back the whole folder as it was, or {_ANEW}",
+        help=f"give back the whole folder as it was, or {ANEW}",
     )

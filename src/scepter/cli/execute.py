@@ -91,9 +91,12 @@ def matches(
     observer: Observer | None = None,
     shown: Callable[[int, str | None], object] | None = None,
     counting: Callable[[LocalEngine], None] | None = None,
+    *,
+    named: bool = True,
 ) -> Iterator[Sequence[Match]]:
     """The matches of a job, sorted where its input is bounded, as many at a time as come together; the observer hears what is
-    read in this process, and `counting` is given the engine, which then counts what its operators do."""
+    read in this process, and `counting` is given the engine, which then counts what its operators do. `named`: whether names of
+    events are shown."""
     if job.engine == "spark":
         from scepter.cli.spark import spark_matches  # a local run starts without pyspark
 
@@ -110,6 +113,7 @@ def matches(
         observer=observer,
         shown=shown,
         counting=counting,
+        named=named,
     )
 
 

@@ -34,7 +34,6 @@ from scepter.rdf.hashing import term_id
 from scepter.rdf.nquads import BATCH_BYTES
 from scepter.rdf.readers import Reading
 from scepter.rdf.terms import IRI
-from scepter.rdf.whole_events import WholeEvents
 from scepter.runtime.compiling import told_once
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import load_background, load_ontology
@@ -121,12 +120,12 @@ def _answers(
     inputs = {iri: LiveInput(iri, versions=iri in changing) for iri in sources}
     watched = [WatchedGraph.of(iri, files, engine, letters) for iri, files in job.background.items()] if job.reload else []
     again = LiveInput("background", versions=True)
-    whole = {iri: WholeEvents(letters) for iri in changing}
     places = None if followed is None or followed.marks is None else _Places(followed.marks, followed.begun, sources.values())
     for iri, source in sources.items():
         number = engine.stream_number(IRI(iri))
-        refused = whole[iri].refused if iri in whole else letters
-        source.open(Reading(engine.key, number, source.name, refused, wanted, engine.reading, BATCH_BYTES, {}))
+        if iri in changing:
+            engine.reading.whole.add(number)
+        source.open(Reading(engine.key, number, source.name, letters, wanted, engine.reading, BATCH_BYTES, {}))
     told = MIN_INSTANT if followed is None or followed.begun is None else followed.begun.told
     run = LiveRun(engine, (*inputs.values(), again), letters, lambda: time.time_ns() // 1000, told)
     if followed is not None and places is not None:
@@ -141,7 +140,7 @@ def _answers(
             for iri, source in sources.items():
                 for part, batches in source.poll().items():
                     came = True
-                    run.take(inputs[iri], [whole[iri].whole(batch) if iri in whole else batch for batch in batches], part)
+                    run.take(inputs[iri], batches, part)
                 inputs[iri].awaited, inputs[iri].ended = source.awaited, source.ended
             for graph in watched:
                 if not graph.read:

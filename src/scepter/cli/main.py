@@ -20,7 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from scepter.allocation import keep_memory
 from scepter.cli.kernels import choose_kernels
-from scepter.errors import DataError, ScepterError
+from scepter.errors import DataError, ScepterError, render
 from scepter.kept import open_named
 
 # Each command stands in the module of its name and brings its own imports: `scepter check` must start without numba or Spark.
@@ -79,7 +79,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except ScepterError as error:
-            tell(str(error))
+            tell(render(error.diagnostic, error.source))
             raise typer.Exit(FAILED if isinstance(error, DataError) else WRONG) from None
         except KeyboardInterrupt:
             tell("interrupted")

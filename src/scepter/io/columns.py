@@ -24,7 +24,7 @@ from scepter.runtime.graphs import Graphs, Spelt
 from scepter.runtime.matches import Match, MatchBatch, MatchRows, MixedRows
 from scepter.timeline import TimeKind, format_instant
 
-_ROWS = 1 << 16
+_ROWS = 1 << 17
 """So many rows are laid out at once."""
 _FEW = 1 << 13
 """Bytes that are written as text: to write them behind it would flush it."""

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scepter.errors import DataError, option_error
+from scepter.errors import DataError, a_type, option_error
 from scepter.io.mapped import MappedEvents, as_rows, as_table
 from scepter.io.sources import open_source
 from scepter.rdf.batch import DeadLetter, EventBatch
@@ -132,12 +132,12 @@ def open_given(given: Given, name: str, iri: str, lift: Lift | None = None) -> E
     if lift is not None and isinstance(given, Sequence) and given and not any(isinstance(each, Event) for each in given):
         return MappedEvents(name, as_rows(given), lift, iri)
     if isinstance(given, (Event, Mapping, bytes)) or not isinstance(given, Iterable):
-        what = "one event" if isinstance(given, Event) else f"a {type(given).__name__}"
+        what = "one event" if isinstance(given, Event) else a_type(given)
         raise option_error("streams", f"the stream {name} is given as {what}", help=_OUGHT)
     events = list(given)
     for place, event in enumerate(events):
         if not isinstance(event, Event):
-            raise option_error("streams", f"item {place} of the stream {name} is a {type(event).__name__}", help=_OUGHT)
+            raise option_error("streams", f"item {place} of the stream {name} is {a_type(event)}", help=_OUGHT)
         if event.stream != iri:
             raise option_error("streams", f"item {place} of the stream <{iri}> is an event of <{event.stream}>")
     return EventsSource(name, events)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from scepter.errors import option_error
+from scepter.errors import a_type, option_error
 from scepter.io.sources import open_source
 from scepter.lift.context import load_context, no_table
 from scepter.lift.reader import MappedReaders, needed_columns, table_batches
@@ -103,7 +105,7 @@ def events(
     """
     times = TimeProperties.of(time_property)
     if not (stream is None or isinstance(stream, str)):
-        raise option_error("events", f"stream is an IRI, not a {type(stream).__name__}", help="stream='http://…'")
+        raise option_error("events", f"stream is an IRI, not {a_type(stream)}", help="stream='http://…'")
     if (map is None) == (context is None):
         raise option_error("events", "events are made by a mapping or by a context", help="give map=… or context=…")
     lift: Lift = mapped(map, times) if context is None else load_context(context)
@@ -120,6 +122,8 @@ def as_table(given: Any) -> pa.Table | None:
     try:
         if isinstance(given, pa.RecordBatch):
             return pa.Table.from_batches([given])
+        if hasattr(given, "iloc") and hasattr(given, "dtypes"):
+            given = _of_one_type(given)
         if isinstance(given, pa.Table) or hasattr(given, "__arrow_c_stream__"):
             return pa.table(given)
         if hasattr(given, "to_records"):  # pandas before it spoke Arrow
@@ -127,6 +131,28 @@ def as_table(given: Any) -> pa.Table | None:
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise ValueError(f"Arrow cannot read it: {error}") from None
     return None
+
+
+def _of_one_type(frame: Any) -> Any:
+    """A pandas table that Arrow can take: a column of values of several types becomes one of texts, as CSV has them, so that a
+    value of the wrong type costs its row's triple and not the table."""
+    mixed = {}
+    for place, kind in enumerate(frame.dtypes):
+        values = frame.iloc[:, place]
+        try:
+            if kind.kind == "O":
+                pa.Array.from_pandas(values)
+        except pa.ArrowException:
+            if not all(value is None or isinstance(value, (str, int, float, Decimal, date)) for value in values):
+                raise
+            mixed[frame.columns[place]] = [_text(value) for value in values]
+    return frame.assign(**mixed) if mixed else frame
+
+
+def _text(value: Any) -> str | None:
+    if value is None or value != value:  # NaN is no value
+        return None
+    return str(value).lower() if isinstance(value, bool) else value.isoformat() if isinstance(value, date) else str(value)
 
 
 def as_rows(given: Any) -> Any:
@@ -140,9 +166,9 @@ def as_rows(given: Any) -> Any:
     if hasattr(given, "toPandas"):
         raise option_error("events", "the rows are a Spark table", help="scepter.run(query, spark, {'s': table}, map=…)")
     if isinstance(given, (Mapping, bytes)) or not isinstance(given, Iterable):
-        raise option_error("events", f"the rows are given as a {type(given).__name__}", help=help)
+        raise option_error("events", f"the rows are given as {a_type(given)}", help=help)
     rows = list(given)
     for place, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise option_error("events", f"item {place} of the rows is a {type(row).__name__}, not a dictionary", help=help)
+            raise option_error("events", f"item {place} of the rows is {a_type(row)}, not a dictionary", help=help)
     return rows

@@ -7,7 +7,6 @@ an event; what is wrong with a line is told with the partition and the offset of
 from __future__ import annotations
 
 import io
-import json
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from scepter.rdf.extensions import is_log
 from scepter.rdf.files import sniffed
 from scepter.rdf.formats import transcode
 from scepter.rdf.joined import Joined
+from scepter.rdf.limits import BeyondLimit, loads
 from scepter.rdf.messages import log_events
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.readers import Lift, Reading, reader_of
@@ -75,9 +75,10 @@ class Payloads:
         documents: list[tuple[int, Any]] = []
         for number, message in enumerate(hand):
             try:
-                found = json.loads(message.value() or b"")
-            except (ValueError, RecursionError) as error:  # also what is not UTF-8
-                self._refuse(message, _EMPTY if message.value() is None else f"not JSON: {error}", message.value() or b"")
+                found = loads(message.value() or b"", self.reading.run.limits)
+            except ValueError as error:  # also what is not UTF-8
+                reason = str(error) if isinstance(error, BeyondLimit) else f"not JSON: {error}"
+                self._refuse(message, _EMPTY if message.value() is None else reason, message.value() or b"")
                 continue
             documents += [(number, each) for each in (found if isinstance(found, list) else [found])]
 

@@ -6,6 +6,7 @@ again asks for the mark first. Readers must read what is committed (`isolation.l
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from scepter.kafka.client import consumer, gone, library, no_broker, producer
 
 _CALL: Final = 15.0
 """Seconds that one call to the broker may take before it is made again."""
+_STUCK: Final = 2 * _CALL
+"""Seconds after which a call that was to end before is taken for one that never does."""
 ID_HEADER: Final = "scepter-match"
 
 
@@ -39,6 +42,10 @@ class Mark:
     word: str = ""
 
 
+class _Stuck(Exception):
+    """A call of the library has not come back in its time."""
+
+
 class Transactions:
     """Writes to a topic for the run of a name. A second run of that name takes over: the first can write no more."""
 
@@ -48,22 +55,35 @@ class Transactions:
         self.ends: dict[int, int] = {}
         """By partition of the topic, the offset behind the last message written."""
         self._kafka = library()
-        self._producer = producer(address, f"scepter-{name}")
-        self._group = consumer(address, **{"group.id": f"scepter-{name}"})
+        self._name = f"scepter-{name}"
+        self._known: dict[tuple[str, int], Mark | None] = {}
+        """The marks as this run has last seen or written them; None where there is none."""
         try:
-            self._retried(lambda: self._producer.init_transactions(_CALL), clock() + 2 * _CALL)
+            self._begin(clock() + 2 * _CALL)
         except DataError:
             raise no_broker(address, "it takes no transactions") from None
 
+    def _begin(self, deadline: float) -> None:
+        """Takes the name over: what an earlier producer of it left open is given up."""
+        self._producer = producer(self._address, self._name)
+        self._group = consumer(self._address, **{"group.id": self._name})
+        self._retried(lambda: self._producer.init_transactions(_CALL), deadline)
+
     def marks(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Mark]:
         """The marks that are committed, by topic and partition; a place without one is left out."""
+        every = self._committed(places, self._clock() + self._address.timeout)
+        self._known |= every
+        return {place: mark for place, mark in every.items() if mark is not None}
+
+    def _committed(self, places: Iterable[tuple[str, int]], deadline: float) -> dict[tuple[str, int], Mark | None]:
         asked = [self._kafka.TopicPartition(topic, partition) for topic, partition in places]
         found: list[Any] = []
-        self._retried(lambda: found.extend(self._group.committed(asked, timeout=_CALL)), self._clock() + self._address.timeout)
+        self._retried(lambda: found.extend(self._group.committed(asked, timeout=_CALL)), deadline)
         return {
-            (each.topic, each.partition): Mark(each.topic, each.partition, each.offset, each.metadata or "")
+            (each.topic, each.partition): None
+            if each.offset < 0
+            else Mark(each.topic, each.partition, each.offset, each.metadata or "")
             for each in found
-            if each.offset >= 0
         }
 
     def write(self, messages: Sequence[Outgoing], marks: Sequence[Mark]) -> None:
@@ -82,18 +102,47 @@ class Transactions:
                 self._produce(message, deadline)
             if marks:
                 told = [self._kafka.TopicPartition(m.topic, m.partition, m.offset, m.word) for m in marks]
-                self._retried(
-                    lambda: self._producer.send_offsets_to_transaction(told, self._group.consumer_group_metadata(), _CALL),
-                    deadline,
-                )
+                self._retried(lambda: self._send_offsets(told), deadline)
             self._retried(lambda: self._producer.commit_transaction(_CALL), deadline)
+        except _Stuck:
+            self._begin_anew(marks, deadline)
+            return False
         except self._kafka.KafkaException as failure:
             error = failure.args[0]
             if error.fatal() or not error.txn_requires_abort():
                 raise _broken(self._address, error.str()) from None
             self._retried(lambda: self._producer.abort_transaction(_CALL), deadline)
             return False
+        self._known |= {(mark.topic, mark.partition): mark for mark in marks}
         return True
+
+    def _send_offsets(self, told: list[Any]) -> None:
+        """In a thread of its own: of a broker that was away and is back, librdkafka may wait for ever here, whatever time it
+        was given (its issues 5456 and 5511)."""
+        failed: list[BaseException] = []
+        using, group = self._producer, self._group.consumer_group_metadata()
+
+        def send() -> None:
+            try:
+                using.send_offsets_to_transaction(told, group, _CALL)
+            except self._kafka.KafkaException as failure:
+                failed.append(failure)
+
+        sending = threading.Thread(target=send, name=f"sends offsets of {self._name}", daemon=True)
+        sending.start()
+        sending.join(_STUCK)
+        if sending.is_alive():
+            raise _Stuck
+        if failed:
+            raise failed[0]
+
+    def _begin_anew(self, marks: Sequence[Mark], deadline: float) -> None:
+        """Goes on with a new producer, unless another run has written meanwhile: that one has taken over."""
+        self._begin(deadline)
+        places = [(mark.topic, mark.partition) for mark in marks]
+        for place, mark in self._committed(places, deadline).items():
+            if place not in self._known or mark != self._known[place]:
+                raise _broken(self._address, "it stopped answering, and another run went on")
 
     def _produce(self, message: Outgoing, deadline: float) -> None:
         while True:

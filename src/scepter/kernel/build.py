@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol, assert_never
+from typing import Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.condition.time_conditions import TimeConditions
 from scepter.kernel.derive.deriving import Deriving
 from scepter.kernel.derive.one_pass import OnePass
-from scepter.kernel.derive.rounds import Anew, PathsWithin, Recall
+from scepter.kernel.derive.rounds import Anew, PathsWithin
 from scepter.kernel.derive.template import Pick
 from scepter.kernel.entailment.closure import union
 from scepter.kernel.entailment.entailed_scan import EntailedScans
@@ -24,8 +24,9 @@ from scepter.kernel.exists import exists_answers as exists
 from scepter.kernel.exists.live_graph import LiveGraph
 from scepter.kernel.exists.remembered import Remembered
 from scepter.kernel.gap_join.gap_join import GapJoined
+from scepter.kernel.group.time_grouping import Grouping
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Operator
+from scepter.kernel.operator import OfRows, Operator
 from scepter.kernel.policy.pairing import Pairing
 from scepter.kernel.policy.tracking import Occurrences
 from scepter.kernel.policy.tracking import Tracked as Tracking
@@ -50,7 +51,6 @@ from scepter.kernel.static.background import Background
 from scepter.kernel.static.static_join import Static
 from scepter.kernel.static.static_rows import Timeless, fixed_rows, inline_rows, static_rows
 from scepter.kernel.texts import Texts
-from scepter.kernel.time_group.time_grouping import Grouping
 from scepter.kernel.time_join.time_join import TimeJoined
 from scepter.kernel.window.build_windows import Items, static_graph, window_operator
 from scepter.ontology.entailment import Flattened
@@ -289,44 +289,80 @@ _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
 
 def operator_of(node: Node, around: Surroundings) -> Operator:
     """The operator of a node that reads rows."""
-    if (found := event_operator(node, around) or star_operator(node, around)) is not None:
-        return found
+    for build in (event_operator, star_operator, window_operator, _row_operator):
+        if (found := build(node, around)) is not None:
+            return found
+    key, texts, lineage = around.key, around.texts, around.lineage
     match node:
         case SequenceNode():
             return _sequence(node, around)
-        case nodes.Filter():
-            return time_rows.Filter(node, _conditions(node.conditions, node.schema.variables, around))
+        case nodes.Static(graph=name):
+            return Static(node, static_graph(name, around), key, texts)
+        case GapJoin():
+            return GapJoined(node, lineage)
+        case TimeJoin():
+            return _time_join(node, around)
+        case TimeGroup():
+            return Grouping(node, lineage, key, texts)
+        case EveryInstant():
+            return instants.EveryInstant(node)
+        case AnsweredOnce():
+            return instants.AnsweredOnce(node)
+        case Tracked():
+            return Tracking(node, around.occurrences(), lineage)
+        case Paired():
+            return Pairing(node, around.occurrences(), lineage)
+        case Remembered_():
+            made = around.remembered[id(node)] = Remembered(node, texts)
+            return made
+        case Asked():
+            asking = around.remembered[id(node.remembered)].asking(around.within(node.sources), around.kind, plain=node.plain)
+            return exists.Asked(node, node.asked, asking, key, texts)
+        case Derive():
+            if node.one_pass and (rule := linear(node)) is not None:
+                return OnePass(node, rule, partial(operator_of, around=around), key, texts, around.most, lineage)
+            return Deriving(node, partial(_in_rounds, around=around), key, texts, around.most, around.schema)
+        case Picked():
+            return Pick(node, key)
+        case DerivedPath():
+            return PathsWithin(node, around.dataset(node.sources).default, key, texts)
+        case _:
+            raise AssertionError(f"no operator for {type(node).__name__}")
+
+
+def _row_operator(node: Node, around: Surroundings) -> Operator | None:
+    """The operator of a node that looks at a row, or at the rows of one end; None for any other."""
+    key, texts = around.key, around.texts
+    match node:
+        case nodes.Filter(conditions=conditions) | TimeFilter(conditions=conditions):
+            return time_rows.Filter(node, _conditions(conditions, node.schema.variables, around))
         case nodes.Extend():
-            return mapping.Extend(node, around.key, around.texts, around.context)
+            return mapping.Extend(node, key, texts, around.context)
+        case RowExtend():
+            return mapping.RowExtend(node, key, texts, around.context)
         case nodes.Project():
-            return mapping.Project(node)
+            columns = node.input.schema.columns(node.variables)
+            return OfRows(node.schema, lambda rows: rows.columns(columns))
         case nodes.Union():
             return mapping.Union(node)
-        case nodes.Static(graph=name):
-            dataset = around.background.dataset
-            graph = dataset.default if name is None else dataset.named.get(name, Graph())
-            return Static(node, graph, around.key, around.texts)
-        case GapJoin():
-            return GapJoined(node, around.lineage)
-        case TimeJoin() | TimeFilter() | Once() | TimeValues() | Rename() | Answers():
-            return _of_time(node, around)
-        case TimeGroup() | Ordered() | Sliced() | RowExtend() | EveryInstant() | AnsweredOnce():
-            return _of_instants(node, around)
-        case Tracked() | Paired():
-            return _consuming(node, around)
-        case Remembered_() | Asked():
-            return _asking(node, around)
-        case Derive() | Picked() | DerivedPath():
-            return _deriving(node, around)
+        case Once():
+            return time_rows.Once(node)
+        case TimeValues():
+            return time_rows.TimeValues(node, around.kind, key, texts)
+        case Rename():
+            return OfRows(node.schema, lambda rows: rows)
+        case Answers():
+            return time_rows.Answers(node)
+        case Ordered():
+            return instants.Ordered(node, texts)
+        case Sliced():
+            return instants.Sliced(node, texts)
         case Together():
             return Forked(node)
         case cutting.Owned():
             return Owned(node, around.cell)
         case _:
-            found = window_operator(node, around)
-            if found is None:
-                raise AssertionError(f"no operator for {type(node).__name__}")
-            return found
+            return None
 
 
 _ANEW = (TimeGroup, Ordered, Sliced, EveryInstant, Paired, Remembered_, Asked)
@@ -336,62 +372,12 @@ _ANEW = (TimeGroup, Ordered, Sliced, EveryInstant, Paired, Remembered_, Asked)
 def _in_rounds(node: Node, around: Surroundings) -> Operator:
     """An operator among rules that feed each other."""
     if isinstance(node, Recalled):
-        return Pick(node, around.key) if node.patterns else Recall(node.schema)
+        return Pick(node, around.key) if node.patterns else OfRows(node.schema, lambda rows: rows)
     if isinstance(node, TimeJoin) and node.remembered is None and not node.fleeting:
         return _time_join(node, around, rounds=True)
     if isinstance(node, (TimeJoin, *_ANEW)):
         return Anew(lambda: operator_of(node, around), len(node.inputs))
     return operator_of(node, around)
-
-
-def _deriving(node: Derive | Picked | DerivedPath, around: Surroundings) -> Operator:
-    match node:
-        case Derive():
-            if node.one_pass and (rule := linear(node)) is not None:
-                each = partial(operator_of, around=around)
-                return OnePass(node, rule, each, around.key, around.texts, around.most, around.lineage)
-            make = partial(_in_rounds, around=around)
-            return Deriving(node, make, around.key, around.texts, around.most, around.schema)
-        case Picked():
-            return Pick(node, around.key)
-        case DerivedPath():
-            return PathsWithin(node, around.dataset(node.sources).default, around.key, around.texts)
-        case _:
-            assert_never(node)
-
-
-def _of_instants(
-    node: TimeGroup | Ordered | Sliced | RowExtend | EveryInstant | AnsweredOnce, around: Surroundings
-) -> Operator:
-    match node:
-        case TimeGroup():
-            return Grouping(node, around.lineage, around.key, around.texts)
-        case Ordered():
-            return instants.Ordered(node, around.texts)
-        case Sliced():
-            return instants.Sliced(node, around.texts)
-        case RowExtend():
-            return mapping.RowExtend(node, around.key, around.texts, around.context)
-        case EveryInstant():
-            return instants.EveryInstant(node)
-        case AnsweredOnce():
-            return instants.AnsweredOnce(node)
-        case _:
-            assert_never(node)
-
-
-def _consuming(node: Tracked | Paired, around: Surroundings) -> Operator:
-    if isinstance(node, Tracked):
-        return Tracking(node, around.occurrences(), around.lineage)
-    return Pairing(node, around.occurrences(), around.lineage)
-
-
-def _asking(node: Remembered_ | Asked, around: Surroundings) -> Operator:
-    if isinstance(node, Remembered_):
-        made = around.remembered[id(node)] = Remembered(node, around.texts)
-        return made
-    asking = around.remembered[id(node.remembered)].asking(around.within(node.sources), around.kind, plain=node.plain)
-    return exists.Asked(node, node.asked, asking, around.key, around.texts)
 
 
 def _time_join(node: TimeJoin, around: Surroundings, *, rounds: bool = False) -> Operator:
@@ -407,24 +393,6 @@ def _time_join(node: TimeJoin, around: Surroundings, *, rounds: bool = False) ->
         conditions = _conditions(node.conditions, names, around)
     once = around.occurrences().each_once if node.tracked else None
     return TimeJoined(node, conditions, around.lineage, rounds=rounds, held=held_of(around), once=once)
-
-
-def _of_time(node: TimeJoin | TimeFilter | Once | TimeValues | Rename | Answers, around: Surroundings) -> Operator:
-    match node:
-        case TimeJoin():
-            return _time_join(node, around)
-        case TimeFilter(conditions=conditions):
-            return time_rows.Filter(node, _conditions(conditions, node.schema.variables, around))
-        case Once():
-            return time_rows.Once(node)
-        case TimeValues():
-            return time_rows.TimeValues(node, around.kind, around.key, around.texts)
-        case Rename():
-            return time_rows.Rename(node)
-        case Answers():
-            return time_rows.Answers(node)
-        case _:
-            assert_never(node)
 
 
 def _conditions(conditions: tuple[Expression, ...], names: tuple[str, ...], around: Surroundings) -> TimeConditions:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scepter.kernel.rows import Float64, Int8, Int64, Rows, UInt64, mappings
+from scepter.kernel.rows import Mappings, Rows, mappings
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term
 
 
-def encoded(terms: Sequence[Term | None], key: TermKey, texts: Texts) -> tuple[UInt64, Int64, Float64, Int8]:
+def encoded(terms: Sequence[Term | None], key: TermKey, texts: Texts) -> Mappings:
     """One column of terms; None is unbound. Equal terms share a text.
 
     >>> from scepter.rdf.terms import IRI
@@ -24,12 +24,19 @@ def encoded(terms: Sequence[Term | None], key: TermKey, texts: Texts) -> tuple[U
     written = texts.append([str(term) for term in different]) if different else np.empty(0, np.int64)
     places = {term: i for i, term in enumerate(different)}
     known = texts.read(written, key)
-    ids, refs, number, scale = mappings(len(terms), 1)
+    column = mappings(len(terms), 1)
     bound = np.array([row for row, term in enumerate(terms) if term is not None], np.int64)
     place = np.array([places[term] for term in terms if term is not None], np.int64)
-    ids[bound, 0], refs[bound, 0] = known.ids[place], written[place]
-    number[bound, 0], scale[bound, 0] = known.number[place], known.scale[place]
-    return ids[:, 0], refs[:, 0], number[:, 0], scale[:, 0]
+    column.put(0, Mappings(known.ids, written, known.number, known.scale).take(place), bound)
+    return column.column(0)
+
+
+def encoded_rows(rows: Sequence[Sequence[Term | None]], width: int, key: TermKey, texts: Texts) -> Mappings:
+    """Mappings of so many variables."""
+    found = mappings(len(rows), width)
+    for column in range(width):
+        found.put(column, encoded([row[column] for row in rows], key, texts))
+    return found
 
 
 def decoded(rows: Rows, names: Sequence[str], row: int, texts: Texts) -> dict[str, Term]:

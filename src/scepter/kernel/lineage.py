@@ -31,7 +31,7 @@ class Lineage:
     ref, -1 without one). Where iterations are aggregated, a step also has the refs of the values it brought; where policies
     consume triples, a leaf has those of its triple."""
 
-    __slots__ = ("_columns", "_made", "_size", "_values")
+    __slots__ = ("_columns", "_made", "_size", "_table", "_values")
 
     def __init__(self) -> None:
         self._columns: dict[str, Int64] = {name: np.empty(64, np.int64) for name in _COLUMNS}
@@ -39,6 +39,8 @@ class Lineage:
         self._size = 0
         self._made: tuple[Int64, int, Int64, Int64] | None = None
         """The leaves made last, of one part, with their events and names: most are asked for at once."""
+        self._table: object = None
+        """What those were made of."""
 
     def __len__(self) -> int:
         return self._size
@@ -47,8 +49,10 @@ class Lineage:
         """Make room for so many values a step; before there is any node."""
         self._values = np.empty((len(self._columns["left"]), count), np.int64)
 
-    def leaves(self, part: int | Int64, event: Int64, name: Int64, values: Int64 | None = None) -> Int64:
-        """A leaf for each event, all of one part or each of its own."""
+    def leaves(
+        self, part: int | Int64, event: Int64, name: Int64, values: Int64 | None = None, table: object = None
+    ) -> Int64:  # fmt: skip
+        """A leaf for each event, all of one part or each of its own; of the rows of a table, which `taken_from` tells."""
         if len(event) == 1 and values is None and isinstance(part, int):
             places = self._append_one(NO_LINEAGE, part, event[0], name[0])
         else:
@@ -56,7 +60,7 @@ class Lineage:
         if values is not None:
             self._values[places] = values
         if isinstance(part, int):
-            self._made = places, part, event, name
+            self._made, self._table = (places, part, event, name), table
         return places
 
     def leaves_of(self, part: Int64, event: Int64, name: Int64) -> Int64:
@@ -82,6 +86,10 @@ class Lineage:
         if self._made is not None and leaves is self._made[0]:
             return self._made[1:]
         return None, *self.told(leaves)[1:]
+
+    def taken_from(self, leaves: Int64) -> tuple[int | None, object]:
+        """The part of leaves and the table they were made of, where they are the ones made last."""
+        return (self._made[1], self._table) if self._made is not None and leaves is self._made[0] else (None, None)
 
     def joined(self, left: Int64, right: Int64) -> Int64:
         """A node for each pair; where one side has none it is the other side's."""

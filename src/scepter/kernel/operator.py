@@ -7,7 +7,7 @@ that are now certain. An instant that is still open is processed between `save` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -148,3 +148,15 @@ class Stateless(ByRows):
 
     def state_rows(self) -> Mapping[str, int]:
         return {}
+
+
+class OfRows(Stateless):
+    """An operator that is no more than a function of the rows of its one input."""
+
+    def __init__(self, schema: Schema, made: Callable[[Rows], Rows]) -> None:
+        self.schema = schema
+        self._made = made
+
+    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
+        (rows,) = inputs
+        return self._made(rows)

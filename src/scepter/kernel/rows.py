@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -45,6 +45,28 @@ ALWAYS = MAX_INSTANT - 1
 """`until` of a row without a time that needs no triple, streamed or static: inline data and its like."""
 
 
+class Mappings(NamedTuple):
+    """The columns of mappings, [row, variable]; or one column of terms, [row]."""
+
+    ids: UInt64
+    refs: Int64
+    number: Float64
+    scale: Int8
+
+    def take(self, rows: Int64 | Mask) -> Mappings:
+        """Some rows."""
+        return Mappings(self.ids[rows], self.refs[rows], self.number[rows], self.scale[rows])
+
+    def column(self, place: int) -> Mappings:
+        """One column, not copied."""
+        return Mappings(self.ids[:, place], self.refs[:, place], self.number[:, place], self.scale[:, place])
+
+    def put(self, column: int, terms: Mappings, rows: Int64 | slice = slice(None)) -> None:
+        """Write a column of terms, or those of some rows."""
+        self.ids[rows, column], self.refs[rows, column] = terms.ids, terms.refs
+        self.number[rows, column], self.scale[rows, column] = terms.number, terms.scale
+
+
 @dataclass(slots=True)
 class Rows(ColumnTable):
     """Columns of one length; the mapping's columns are two-dimensional, a row of them is one stretch of memory. No column is
@@ -69,6 +91,11 @@ class Rows(ColumnTable):
     def width(self) -> int:
         """How many variables a mapping has room for."""
         return int(self.ids.shape[1])
+
+    @property
+    def mappings(self) -> Mappings:
+        """The mappings' columns."""
+        return Mappings(self.ids, self.refs, self.number, self.scale)
 
     def columns(self, order: Sequence[int]) -> Rows:
         """The same rows with the mapping's columns chosen and ordered; -1 is a variable that none of them binds."""
@@ -104,14 +131,14 @@ class Rows(ColumnTable):
 COLUMNS = Rows.NAMES
 
 
-def mappings(rows: int, width: int) -> tuple[UInt64, Int64, Float64, Int8]:
+def mappings(rows: int, width: int) -> Mappings:
     """The four columns of mappings that bind nothing."""
     shape = rows, width
     refs, number, scale = np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.int8)
     refs.fill(NO_REF)
     number.fill(np.nan)
     scale.fill(NOT_A_NUMBER)
-    return np.zeros(shape, np.uint64), refs, number, scale
+    return Mappings(np.zeros(shape, np.uint64), refs, number, scale)
 
 
 def filled(count: int, value: int) -> Int64:
@@ -149,6 +176,16 @@ def lasting(count: int) -> tuple[Int64, Int64]:
     (True, True)
     """
     return filled(count, MIN_INSTANT), filled(count, MAX_INSTANT)
+
+
+def timeless(count: int) -> tuple[Int64, Int64]:
+    """Start and end of rows that have no time."""
+    return filled(count, MAX_INSTANT), filled(count, MIN_INSTANT)
+
+
+def lasting_rows(columns: Mappings, start: Int64, end: Int64, lineage: Int64 | None = None) -> Rows:
+    """Rows that no window has touched."""
+    return Rows(*columns, start, end, *lasting(len(end)), filled(len(end), NO_LINEAGE) if lineage is None else lineage)
 
 
 @cache
@@ -225,12 +262,12 @@ def cut(rows: Rows, time: int) -> tuple[Rows, Rows]:
     return rows.between(0, at), rows.between(at, len(rows))
 
 
-def merged(left: Rows, right: Rows, places: Sequence[int], width: int) -> tuple[UInt64, Int64, Float64, Int8]:
+def merged(left: Rows, right: Rows, places: Sequence[int], width: int) -> Mappings:
     """The mappings of compatible pairs: the left's columns first, the right's put at `places` where the left binds nothing."""
     wide = right.columns([places.index(i) if i in places else -1 for i in range(width)])
     first = left.columns([i if i < left.width else -1 for i in range(width)])
     unbound = first.ids == 0
-    return (
+    return Mappings(
         np.where(unbound, wide.ids, first.ids),
         np.where(unbound, wide.refs, first.refs),
         np.where(unbound, wide.number, first.number),

@@ -15,10 +15,10 @@ from typing import IO, Any, Final
 
 import pyoxigraph as ox
 
-from scepter.errors import OptionError, option_error
+from scepter.errors import OptionError, a_type, option_error
 from scepter.lift.documents import json_documents
-from scepter.rdf.batch import EventBatch
-from scepter.rdf.limits import DEFAULT
+from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.limits import DEFAULT, check_json
 from scepter.rdf.messages import JsonMessages
 from scepter.rdf.readers import Document, Reader, Reading, message_batches
 
@@ -58,12 +58,21 @@ class ContextReaders:
     def documents(self, documents: Iterable[Document], reading: Reading) -> Iterator[EventBatch]:
         """The events of documents that were read already."""
         messages = JsonMessages(reading.source_name, reading.dead_letter, reading.run.limits, self.text)
-        texts = ((messages.read(json.dumps(found, default=str).encode(), line), line) for line, found in documents)
-        yield from message_batches(texts, reading)
+        yield from message_batches(_texts(messages, documents, reading), reading)
 
     def _json(self, file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
-        found = json_documents(file, reading.source_name, reading.dead_letter)
+        found = json_documents(file, reading.source_name, reading.dead_letter, reading.run.limits)
         yield from self.documents((document for some in found for document in some), reading)
+
+
+def _texts(messages: JsonMessages, documents: Iterable[Document], reading: Reading) -> Iterator[tuple[bytes, int | None]]:
+    for line, found in documents:
+        try:
+            text = json.dumps(found, default=str).encode()
+        except (TypeError, ValueError, RecursionError) as error:  # a dictionary at hand may have keys, or itself, within
+            reading.dead_letter(DeadLetter(reading.source_name, line, f"not JSON: {error}"))
+        else:
+            yield messages.read(text, line), line
 
 
 def load_context(given: object) -> ContextReaders:
@@ -115,12 +124,13 @@ def _checked(found: Any, name: str) -> ContextReaders:
         if isinstance(each, str):
             raise _wrong(f"{name}: the context <{each}> would have to be fetched", "save it, and give the file")
         if not isinstance(each, Mapping):
-            raise _wrong(f"{name} holds no context but a {type(each).__name__}", 'write {"@context": {"name": "http://…"}}')
-    text = json.dumps(context)
+            raise _wrong(f"{name} holds no context but {a_type(each)}", 'write {"@context": {"name": "http://…"}}')
     try:
+        text = json.dumps(context)
+        check_json(text.encode(), DEFAULT)
         # a context that is wrong is told only where something is read under it
         list(ox.parse(f'{{"@context":{text},"@graph":[{{"urn:scepter:p":1}}]}}', format=ox.RdfFormat.JSON_LD))
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, TypeError, ValueError, RecursionError) as error:
         raise _wrong(
             f"{name} is no JSON-LD context: {getattr(error, 'msg', None) or error}", "see JSON-LD 1.1, section 4.1"
         ) from None

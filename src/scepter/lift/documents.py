@@ -3,70 +3,75 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import IO, Any, Final
 
 from scepter.lift.paths import Path, parse_path
 from scepter.lift.rows import DocumentRows
 from scepter.rdf.batch import DeadLetter
+from scepter.rdf.limits import DEFAULT, BeyondLimit, ReadLimits, check_json, loads
+from scepter.rdf.long_lines import SO_FAR, Lines, too_long, too_much
 from scepter.rdf.readers import Document
 from scepter.rdf.source import DeadLetterTaker
 
 _ROWS: Final = 16384
-_BLOCK: Final = 1 << 20
 _SHOWN: Final = 1000
-_SO_FAR: Final = b""
-"""Behind the lines that one reading gave: who waits for more has these first."""
 _DECODER: Final = json.JSONDecoder()
 
 
-def json_documents(file: IO[bytes], source: str, dead_letter: DeadLetterTaker) -> Iterator[list[Document]]:
+def json_documents(
+    file: IO[bytes], source: str, dead_letter: DeadLetterTaker, limits: ReadLimits = DEFAULT
+) -> Iterator[list[Document]]:
     """The documents of JSON lines, or the one of a JSON file; of an array each of its items. Some at a time."""
-    lines = _lines(file)
-    first_line, first = next(((n, text) for n, text in lines if text.strip()), (1, b""))
-    head = first.lstrip(b"\xef\xbb\xbf \t\r")
-    if head.startswith(b"{") and _whole(head):
-        yield from _of_lines(first_line, head, lines, source, dead_letter)
+    lines = Lines(file, limits.document)
+    first_line, first = next(((n, text) for n, text in lines if text is None or text.strip()), (1, SO_FAR))
+    head = None if first is None else first.lstrip(b"\xef\xbb\xbf \t\r")
+    if head is None or (head.startswith(b"{") and _whole(head, limits)):
+        lines.limit = limits.event
+        yield from _of_lines(chain([(first_line, head)], lines), source, dead_letter, limits)
         return
-    rest = [head, *(text for _, text in lines)]
-    yield from _chunks(_of_text(b"".join(rest), first_line, source, dead_letter))
-
-
-def _whole(text: bytes) -> bool:
     try:
-        json.loads(text)
+        text = _joined(head, lines, limits.document)
+    except BeyondLimit as error:
+        dead_letter(DeadLetter(source, first_line, str(error)))
+        return
+    yield from _chunks(_of_text(text, first_line, source, dead_letter, limits))
+
+
+def _whole(text: bytes, limits: ReadLimits) -> bool:
+    try:
+        loads(text, limits)
     except ValueError:
         # a line that is no document though it ends as one, or has another document behind it, is a broken line of JSON lines
         return text.rstrip().endswith(b"}") and text.count(b"\n") <= 1 and text.rstrip() != b"{"
     return True
 
 
-def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    read: Callable[[int], bytes] = getattr(file, "read1", file.read)
-    rest, number = b"", 1
-    while more := read(_BLOCK):
-        whole, newline, rest = (rest + more).rpartition(b"\n")
-        if newline:
-            for text in whole.split(b"\n"):
-                yield number, text + b"\n"
-                number += 1
-            yield number, _SO_FAR
-    if rest:
-        yield number, rest
+def _joined(head: bytes, lines: Iterable[tuple[int, bytes | None]], limit: int) -> bytes:
+    """All that is left of a file; BeyondLimit if that is too much."""
+    parts, size = [head], len(head)
+    for _, text in lines:
+        if text is None or size + len(text) > limit:
+            raise too_long(limit)
+        parts.append(text)
+        size += len(text)
+    return b"".join(parts)
 
 
 def _of_lines(
-    number: int, first: bytes, lines: Iterator[tuple[int, bytes]], source: str, dead_letter: DeadLetterTaker
+    lines: Iterable[tuple[int, bytes | None]], source: str, dead_letter: DeadLetterTaker, limits: ReadLimits
 ) -> Iterator[list[Document]]:
     some: list[Document] = []
-    for line, text in chain([(number, first)], lines):
-        if text.strip():
+    for line, text in lines:
+        if text is None:
+            dead_letter(DeadLetter(source, line, str(too_much(limits.event))))
+        elif text.strip():
             try:
-                some.append((line, json.loads(text)))
-            except (ValueError, RecursionError) as error:
+                some.append((line, loads(text, limits)))
+            except ValueError as error:
                 dead_letter(_letter(source, line, error, text))
-        if some and (text == _SO_FAR or len(some) == _ROWS):
+        if some and (text == SO_FAR or len(some) == _ROWS):
             yield some
             some = []
     if some:
@@ -76,10 +81,11 @@ def _of_lines(
 def _letter(source: str, line: int | None, error: Exception, text: bytes) -> DeadLetter:
     # "Invalid control character at" goes on with a place in Python's own message
     reason = error.msg.removesuffix(" at") if isinstance(error, json.JSONDecodeError) else str(error)
-    return DeadLetter(source, line, f"not JSON: {reason}", text[:_SHOWN].decode("utf-8", errors="replace").rstrip())
+    reason = reason if isinstance(error, BeyondLimit) else f"not JSON: {reason}"
+    return DeadLetter(source, line, reason, text[:_SHOWN].decode("utf-8", errors="replace").rstrip())
 
 
-def _of_text(text: bytes, first_line: int, source: str, dead_letter: DeadLetterTaker) -> Iterator[Document]:
+def _of_text(text: bytes, first_line: int, source: str, dead_letter: DeadLetterTaker, limits: ReadLimits) -> Iterator[Document]:
     """The items of an array one by one, up to where it is broken; or the one document."""
     try:
         decoded = text.decode("utf-8")
@@ -99,12 +105,16 @@ def _of_text(text: bytes, first_line: int, source: str, dead_letter: DeadLetterT
     try:
         if not decoded[at:].startswith("["):
             if decoded[at:].strip():
-                yield line_at(at), json.loads(decoded)
+                yield line_at(at), loads(text, limits)
             return
         at = _blank(decoded, at + 1)
         while not decoded.startswith("]", at):
             item, end = _DECODER.raw_decode(decoded, at)
-            yield line_at(at), item
+            refused = _refused(decoded[at:end], limits)
+            if refused is None:
+                yield line_at(at), item
+            else:
+                dead_letter(_letter(source, line_at(at), refused, decoded[at : min(end, at + _SHOWN)].encode()))
             at = _blank(decoded, end)
             if decoded.startswith(",", at):
                 at = _blank(decoded, at + 1)
@@ -113,6 +123,16 @@ def _of_text(text: bytes, first_line: int, source: str, dead_letter: DeadLetterT
     except (ValueError, RecursionError) as error:
         place = error.pos if isinstance(error, json.JSONDecodeError) else at
         dead_letter(_letter(source, first_line + decoded.count("\n", 0, place), error, decoded[at : at + _SHOWN].encode()))
+
+
+def _refused(item: str, limits: ReadLimits) -> BeyondLimit | None:
+    """What is too much about an item of an array."""
+    try:
+        if len(item) > limits.depth:
+            check_json(item.encode(), limits)
+    except BeyondLimit as error:
+        return error
+    return None
 
 
 def _blank(text: str, at: int) -> int:

@@ -19,15 +19,19 @@ from scepter.lift.rows import Rows
 from scepter.lift.terms import Before, Terms, Writer
 from scepter.lift.times import KINDS, NO_TIME, text_times, typed_times
 from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.faults import TIME_RANGE
 from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.letters import REASONS
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI
 from scepter.rdf.times import TimeProperties
 from scepter.rdf.untimed import NO_VALUE, ROW_WITHOUT
-from scepter.timeline import TimeKind
+from scepter.timeline import LAST_INSTANT, TimeKind
 
 _SHOWN = 1000
+_VALUE = 200
+"""How much of a value a reason shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +171,8 @@ class Lifter:
         wrong = (kinds == NO_TIME) | (kinds != expected) | (end_kinds != expected) | (start > end)
         for row in np.flatnonzero(wrong).tolist():
             faults[row] = self._bad_time(rows, row, int(kinds[row]), int(end_kinds[row]), run.kind)
+        beyond = ~wrong & ((start < -LAST_INSTANT) | (end > LAST_INSTANT))
+        faults |= dict.fromkeys(np.flatnonzero(beyond).tolist(), REASONS[TIME_RANGE])
         return start, end, faults
 
     def _bad_time(self, rows: Rows, row: int, kind: int, end_kind: int, expected: TimeKind | None) -> str:
@@ -313,4 +319,5 @@ def _shown(rows: Rows, made: Made, row: int) -> str:
         column: Column = rows.column(reference)
         at = row if column.owner is None else int(np.searchsorted(column.owner, row))
         texts.append(column.text(at) if at < len(column) and column.valid[at] else "")
-    return " ".join(text for text in texts if text)
+    shown = " ".join(text for text in texts if text)
+    return shown if len(shown) <= _VALUE else f"{shown[:_VALUE]}…"

@@ -50,6 +50,8 @@ class Made:
     """Whether values are percent-encoded: those of templates of IRIs are, those of references are not."""
     datatype: str | None = None
     language: str | None = None
+    base: str | None = None
+    """What its relative IRIs stand behind, where that is not the mapping's base."""
 
     @property
     def references(self) -> tuple[str, ...]:

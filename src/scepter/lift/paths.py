@@ -14,7 +14,7 @@ from typing import Any, Final
 from scepter.errors import option_error
 
 _STEP: Final = re.compile(
-    r"""\.(?P<all>\*)|\[(?P<items>\*)\]|\[(?P<index>-?\d+)\]|\[\s*'(?P<single>(?:[^'\\]|\\.)*)'\s*\]"""
+    r"""\.(?P<all>\*)|\.?\[(?P<items>\*)\]|\[(?P<index>-?\d+)\]|\[\s*'(?P<single>(?:[^'\\]|\\.)*)'\s*\]"""
     r"""|\[\s*"(?P<double>(?:[^"\\]|\\.)*)"\s*\]|\.(?P<name>[^.\[\]*'"]+)"""
 )
 _REFUSED: Final = re.compile(r"\.\.|\[\s*\?|\[\s*\(|\[[^\]'\"]*[:,][^\]'\"]*\]")

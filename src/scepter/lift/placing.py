@@ -93,6 +93,9 @@ class Placing:
 
     def triples(self, of_row: NDArray[np.int64]) -> tuple[Triples, int]:
         """The triples of the rows that are of an event, and how many they are; the columns may be longer."""
+        if not self._base:  # nothing that a row says is asked for: events without triples, which still move time on
+            none = np.zeros((3, 0), np.uint64), np.zeros((3, 0), np.int64), np.zeros(0), np.zeros(0, np.int8)
+            return Triples(*none, np.zeros(self.rows, np.int64)), 0
         pool = Pool(*(_together([getattr(each, name) for each in self._pool]) for name in Pool._fields))
         pool = pool._replace(good=pool.good.view(np.uint8))  # kernels point to bytes
         layout = Layout(
@@ -103,7 +106,7 @@ class Placing:
             np.empty((3, self._most), np.uint64), np.empty((3, self._most), np.int64), np.empty(self._most),
             np.empty(self._most, np.int8), np.empty(self.rows, np.int64),
         )  # fmt: skip
-        return made, int(place_triples(layout, pool, of_row, made)) if self._base else 0
+        return made, int(place_triples(layout, pool, of_row, made))
 
     def _pooled(self, terms: Terms) -> int:
         base = self._bases.get(id(terms))

@@ -15,8 +15,10 @@ from scepter.lift.lifter import Lifter, event_section
 from scepter.lift.model import EventSection, Mapping
 from scepter.lift.rows import Rows, TableRows
 from scepter.lift.tables import column_of, csv_rows, parquet_rows, table_rows
-from scepter.rdf.batch import EventBatch
+from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.limits import BeyondLimit
+from scepter.rdf.parquet import FAULTS, seekable
 from scepter.rdf.readers import READERS, Document, Reader, Reading
 from scepter.rdf.times import TimeProperties
 
@@ -89,14 +91,19 @@ class MappedReaders:
         for iterator in self.mapping.iterators:
             Lifter(self.mapping, iterator, TermKey.fixed(), None, times)
 
-    def _csv(self, file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
-        return self._table(lambda needed: csv_rows(file, needed, reading.source_name, reading.dead_letter), reading)
+    def _csv(self, file: IO[bytes], reading: Reading, delimiter: str | None = None) -> Iterator[EventBatch]:
+        source, told, limits = reading.source_name, reading.dead_letter, reading.run.limits
+        return self._table(lambda needed: csv_rows(file, needed, source, told, delimiter, limits), reading)
 
     def _tsv(self, file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
-        return self._table(lambda needed: csv_rows(file, needed, reading.source_name, reading.dead_letter, "\t"), reading)
+        return self._csv(file, reading, "\t")
 
     def _parquet(self, file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
-        whole = file if file.seekable() else pa.BufferReader(file.read())
+        try:
+            whole = seekable(file, reading.run.limits)
+        except BeyondLimit as error:
+            reading.dead_letter(DeadLetter(reading.source_name, None, str(error)))
+            return
         if _is_event_table(whole):
             yield from READERS[".parquet"](whole, reading)
             return
@@ -113,7 +120,7 @@ class MappedReaders:
     def _json(self, file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
         lifters = _lifters(self.mapping, reading)
         carried: dict[str | None, list[Document]] = {}
-        for documents in json_documents(file, reading.source_name, reading.dead_letter):
+        for documents in json_documents(file, reading.source_name, reading.dead_letter, reading.run.limits):
             yield from lift_documents(lifters, documents, reading, carried, final=False)
         yield from lift_documents(lifters, [], reading, carried, final=True)
 
@@ -238,7 +245,7 @@ def _is_event_table(file: IO[bytes] | pa.NativeFile) -> bool:
     """Whether a Parquet file holds events as it is: start, end, and graphs of triples."""
     try:
         schema = pq.read_schema(file)
-    except (pa.ArrowInvalid, OSError):
+    except FAULTS:
         return False
     finally:
         file.seek(0)

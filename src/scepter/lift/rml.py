@@ -6,6 +6,7 @@ likewise `end`, `event` (a template), `timeFormat`, `timeUnit`, `timeZone`.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
@@ -13,7 +14,7 @@ from typing import Final, NoReturn
 import pyoxigraph as ox
 
 from scepter.errors import nearest, option_error
-from scepter.lift.model import Constant, EventSection, Hint, Made, Mapping, Reference, TermMap, TermType, TriplesMap
+from scepter.lift.model import Constant, EventSection, Hint, Made, Mapping, Part, Reference, TermMap, TermType, TriplesMap
 from scepter.lift.templates import rml_template
 from scepter.lift.yarrrml import event_section
 from scepter.rdf.rdf12 import DIRECTION, TRIPLE_TERM, refused_tag, spelled
@@ -30,8 +31,6 @@ _REFUSED: Final = {
     "functionValue": "functions are not supported; make the value a field of the rows",
     "return": "functions are not supported; make the value a field of the rows",
     "logicalTarget": "logical targets are not supported: the events are what the queries read",
-    "languageMap": "a language from a field is not supported; write rml:language",
-    "datatypeMap": "a datatype from a field is not supported; write rml:datatype",
     "sqlQuery": "a source that is a query is not supported; export its rows as CSV or Parquet",
     "query": "a source that is a query is not supported; export its rows as CSV or Parquet",
     "inverseExpression": "inverse expressions are not supported",
@@ -41,12 +40,19 @@ _KNOWN: Final = {
     "TriplesMap", "logicalSource", "source", "referenceFormulation", "iterator", "path", "root", "subjectMap", "subject",
     "predicateObjectMap", "predicateMap", "predicate", "objectMap", "object", "graphMap", "graph", "template", "reference",
     "column", "constant", "termType", "class", "datatype", "language", "parentTriplesMap", "logicalTable", "tableName",
-    "baseIRI", "null", "encoding", "child", "parent", *_REFUSED,
+    "baseIRI", "null", "encoding", "child", "parent", "languageMap", "datatypeMap", *_REFUSED,
 }  # fmt: skip
 _TYPES: Final = {
     "IRI": TermType.IRI, "URI": TermType.IRI, "UnsafeIRI": TermType.IRI, "BlankNode": TermType.BLANK_NODE,
     "Literal": TermType.LITERAL,
 }  # fmt: skip
+
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_NOT_IN_IRI: Final = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+_KIND: Final = {IRI: TermType.IRI, BlankNode: TermType.BLANK_NODE, Literal: TermType.LITERAL}
+_RESOURCE: Final = (TermType.IRI, TermType.BLANK_NODE)
+_PLACES: Final = {"subject": _RESOURCE, "predicate": (TermType.IRI,), "graph": _RESOURCE}
+"""What a term may be where it stands; an object may be any."""
 
 Node = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 
@@ -55,8 +61,10 @@ def read_rml(text: str, name: str) -> Mapping:
     """The mapping of an RML text in Turtle; raises OptionError that says what is wrong."""
     graph = _Rml(name)
     try:
-        for quad in ox.parse(text, format=ox.RdfFormat.TURTLE, base_iri=_BASE):
+        quads = ox.parse(text, format=ox.RdfFormat.TURTLE, base_iri=_BASE)
+        for quad in quads:
             graph.add(quad)
+        graph.base = None if quads.base_iri == _BASE else quads.base_iri
     except SyntaxError as error:
         place = f"{name}:{error.lineno or 1}"
         raise option_error("mapping", f"{place}: not Turtle: {error.msg.split(': ', 1)[-1]}") from None
@@ -68,6 +76,8 @@ class _Rml:
     """One graph being read; properties by their local names, whichever of RML's namespaces they are in."""
 
     name: str
+    base: str | None = None
+    """That of the text, by `@base`: it is that of triples maps without one of their own."""
     triples: dict[Node, dict[str, list[Node]]] = field(default_factory=dict)
     section: dict[str, str] = field(default_factory=dict)
     refused: list[tuple[Node, str]] = field(default_factory=list)
@@ -119,14 +129,13 @@ class _Rml:
         nodes = [n for n, properties in self.triples.items() if properties.get("subjectMap") or properties.get("subject")]
         if not nodes:
             self.refuse(None, "there is no triples map: a node with rml:subjectMap or rml:subject")
-        bases = {_text(base) for node in nodes for base in self.all(node, "baseIRI")}
         for node in nodes:
             hint, iterator = self.source(node)
             hints.add(hint)
             maps.append(self.triples_map(node, iterator))
         if len(hints) > 1:
             self.refuse(None, "the triples maps have different sources, and a stream has one; write a file for each source")
-        return Mapping(self.name, tuple(maps), self.events(), hints.pop(), next(iter(sorted(bases)), None))
+        return Mapping(self.name, tuple(maps), self.events(), hints.pop(), self.base)
 
     # ------------------------------------------------------------------ sources
 
@@ -154,66 +163,114 @@ class _Rml:
 
     def triples_map(self, node: Node, iterator: str | None) -> TriplesMap:
         subject, graphs, classes = self.subject(node)
+        base = self.base_of(node)
         pairs: list[tuple[TermMap, TermMap]] = [(Constant(IRI(TYPE)), each) for each in classes]
         own: list[tuple[TermMap, ...]] = [()] * len(pairs)
         for each in self.all(node, "predicateObjectMap"):
-            predicates = self.maps(each, "predicateMap", "predicate", TermType.IRI)
-            objects = self.maps(each, "objectMap", "object", None)
+            predicates = self.maps(each, "predicate", TermType.IRI, base)
+            objects = self.maps(each, "object", None, base)
             if not predicates or not objects:
                 self.refuse(each, "a predicate-object map has a predicate and an object")
-            of_pair = tuple(self.maps(each, "graphMap", "graph", TermType.IRI))
+            of_pair = tuple(self.maps(each, "graph", TermType.IRI, base))
             pairs += [(predicate, object) for predicate in predicates for object in objects]
             own += [of_pair] * (len(predicates) * len(objects))
         return TriplesMap(str(node), subject, tuple(pairs), graphs, iterator, tuple(own) if any(own) else ())
 
+    def base_of(self, node: Node) -> str | None:
+        own = self.one(node, "baseIRI")
+        return self.base if own is None else _text(own)
+
     def subject(self, node: Node) -> tuple[TermMap, tuple[TermMap, ...], list[TermMap]]:
-        found = self.maps(node, "subjectMap", "subject", TermType.IRI)
+        base = self.base_of(node)
+        found = self.maps(node, "subject", TermType.IRI, base)
         if len(found) != 1:
             self.refuse(node, "a triples map has one subject")
-        if isinstance(found[0], Made) and found[0].type is TermType.LITERAL:
-            self.refuse(node, "a literal cannot be a subject")
         graphs: list[TermMap] = []
         classes: list[TermMap] = []
         for each in self.all(node, "subjectMap"):
-            graphs += self.maps(each, "graphMap", "graph", TermType.IRI)
+            graphs += self.maps(each, "graph", TermType.IRI, base)
             classes += [Constant(self.term(given)) for given in self.all(each, "class")]
         return found[0], tuple(graphs), classes
 
-    def maps(self, node: Node, long: str, short: str, default: TermType | None) -> list[TermMap]:
-        made = [self.term_map(each, default) for each in self.all(node, long)]
-        return [*made, *(Constant(self.term(each)) for each in self.all(node, short))]
+    def maps(self, node: Node, place: str, default: TermType | None, base: str | None) -> list[TermMap]:
+        """The terms that stand in some place: those of its maps, and constants in the short form."""
+        made = [self.term_map(each, default, base) for each in self.all(node, f"{place}Map")]
+        made += (Constant(self.term(each)) for each in self.all(node, place))
+        for each in made:
+            kind = each.type if isinstance(each, Made) else _KIND[type(each.term)] if isinstance(each, Constant) else None
+            if kind is not None and kind not in _PLACES.get(place, TermType):
+                self.refuse(node, f"a {kind.value} cannot be a {place}")
+        return made
 
-    def term_map(self, node: Node, default: TermType | None) -> TermMap:
+    def term_map(self, node: Node, default: TermType | None, base: str | None) -> TermMap:
         parent = self.one(node, "parentTriplesMap")
         if parent is not None:
             return self.subject(parent)[0]
         constant = self.one(node, "constant")
         if constant is not None:
-            return Constant(self.term(constant))
+            return self.constant(node, constant)
         template, reference = self.one(node, "template"), self.one(node, "reference") or self.one(node, "column")
         if (template is None) == (reference is None):
             self.refuse(node, "a term map has a constant, a reference or a template")
-        datatype, language = self.one(node, "datatype"), self.one(node, "language")
+        datatype, language = self.typing(node, "datatype"), self.typing(node, "language")
         type = self.term_type(node, default, template is not None, datatype is not None or language is not None)
         parts = self.parts(node, template, reference)
+        if type is TermType.IRI and template is not None:
+            return self.template(node, parts, base)
         if type is not TermType.LITERAL:
-            return Made(parts, type, template is not None)
-        tag = None if language is None else _text(language).lower()
+            return Made(parts, type, template is not None, base=base)
+        tag = None if language is None else language.lower()
         if tag is not None and (why := refused_tag(tag)) is not None:
             self.refuse(node, why)
-        return Made(parts, type, False, None if datatype is None else _text(datatype), tag)
+        return Made(parts, type, False, datatype, tag)
+
+    def constant(self, node: Node, given: Node) -> Constant:
+        made = Constant(self.term(given))
+        if self.one(node, "termType") is not None:
+            type = self.term_type(node, None, False, False)
+            if type is not _KIND[made.term.__class__]:
+                self.refuse(node, f"the constant {made.term} is no {type.value}, as rml:termType says")
+        return made
+
+    def typing(self, node: Node, of: str) -> str | None:
+        """The datatype or the language that a literal has, in the short form or as a map's constant."""
+        made = self.one(node, f"{of}Map")
+        if made is None:
+            given = self.one(node, of)
+            return None if given is None else _text(given)
+        constant = self.one(made, "constant")
+        if constant is None:
+            self.refuse(node, f"rml:{of}Map: a {of} from a field is not supported; write rml:{of}")
+        return _text(constant)
+
+    def template(self, node: Node, parts: tuple[Part, ...], base: str | None) -> Made:
+        """An IRI by a template. One that no scheme begins is relative whatever its values are: their colons are encoded."""
+        written = _text(self.all(node, "template")[0])
+        if any(isinstance(part, str) and _NOT_IN_IRI.search(part) for part in parts):
+            self.refuse(node, f"the template {written!r} has a character that an IRI must not hold")
+        first = parts[0] if isinstance(parts[0], str) else ""
+        if any(_local(_text(given)) == "UnsafeIRI" for given in self.all(node, "termType")):
+            return Made(parts, TermType.IRI, False, base=base)
+        if _SCHEME.match(first):
+            return Made(parts, TermType.IRI, True)
+        if base is None:
+            self.refuse(node, f"the template {written!r} makes relative IRIs; give the triples map an rml:baseIRI")
+        return Made((base + first, *parts[bool(first) :]), TermType.IRI, True)
 
     def parts(self, node: Node, template: Node | None, reference: Node | None) -> tuple[str | Reference, ...]:
         if reference is not None:
             return (Reference(_text(reference)),)
         assert template is not None
-        try:
-            parts = rml_template(_text(template))
-        except ValueError as error:
-            self.refuse(node, str(error))
+        parts = self.split(node, _text(template))
         if not any(isinstance(part, Reference) for part in parts):
             self.refuse(node, f"the template {_text(template)!r} names no field; write rml:constant")
         return parts
+
+    def split(self, node: Node | None, template: str) -> tuple[Part, ...]:
+        try:
+            return rml_template(template)
+        except ValueError as error:
+            self.refuse(node, str(error))
 
     def term_type(self, node: Node, default: TermType | None, template: bool, typed: bool) -> TermType:
         given = self.one(node, "termType")
@@ -237,13 +294,27 @@ class _Rml:
         end, event = given.get("end"), given.get("event")
         return event_section(
             self.name,
-            _field(given["time"]),
-            None if end is None else _field(end),
-            None if event is None else Made(rml_template(event), TermType.IRI, True),
+            self.field(given["time"]),
+            None if end is None else self.field(end),
+            None if event is None else self.event(event),
             given.get("timeFormat"),
             given.get("timeUnit"),
             given.get("timeZone"),
         )
+
+    def field(self, text: str) -> Made:
+        """A field's name, or a template with braces."""
+        parts = self.split(None, text)
+        return Made(parts if any(isinstance(part, Reference) for part in parts) else (Reference(text),), TermType.LITERAL)
+
+    def event(self, text: str) -> Made:
+        """What names events: an IRI, or any text of a field."""
+        parts = self.split(None, text)
+        if not any(isinstance(part, Reference) for part in parts):
+            self.refuse(None, f"<{EVENTS}event> {text!r} names no field, and every row would be one event; write {{field}}")
+        if not (isinstance(parts[0], str) and _SCHEME.match(parts[0])):
+            parts = ("urn:scepter:event:", *parts)
+        return Made(parts, TermType.IRI, True)
 
     # ------------------------------------------------------------------ nodes
 
@@ -268,12 +339,6 @@ class _Rml:
         if node.language is not None:
             return Literal(node.value, LANG_STRING, node.language.lower())
         return Literal(node.value, node.datatype.value)
-
-
-def _field(text: str) -> Made:
-    """A field's name, or a template with braces."""
-    parts = rml_template(text)
-    return Made(parts if any(isinstance(part, Reference) for part in parts) else (Reference(text),), TermType.LITERAL)
 
 
 def _local(iri: str) -> str | None:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import IO, Any, Final
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 
 from scepter.errors import option_error
 from scepter.lift.documents import json_documents
+from scepter.lift.paths import parse_path
 
 _ROWS: Final = 200
 _ENOUGH: Final = 0.7
@@ -35,20 +37,33 @@ Sample = Mapping[str, Sequence[object]]
 
 def suggested(file: IO[bytes], extension: str, name: str) -> str:
     """A mapping in YARRRML for a file of rows or documents; raises OptionError if it holds none."""
-    sample = _sample(file, extension, name)
+    if extension in (".json", ".jsonl", ".ndjson"):
+        sample, iterator = _documents(file, name)
+    else:
+        sample, iterator = _sample(file, extension), None
     if not sample:
         raise option_error("empty-source", f"{name} holds no rows to suggest a mapping from")
-    return _written(sample, name)
+    return _written(sample, name, iterator)
 
 
-def _sample(file: IO[bytes], extension: str, name: str) -> Sample:
+def _documents(file: IO[bytes], name: str) -> tuple[Sample, str | None]:
+    """A sample of documents; where the times stand in the items of an array, of these, and the path to them."""
+    each = itertools.chain.from_iterable(json_documents(file, name, lambda letter: None))
+    documents = [document for _, document in itertools.islice(each, _ROWS)]
+    sample = _fields(documents)
+    array, within, _ = (_time(sample) or "").rpartition("[*].")
+    if not within:
+        return sample, None
+    iterator = f"$.{array}[*]"
+    items = itertools.chain.from_iterable(parse_path(iterator).items(document) for document in documents)
+    return _fields(itertools.islice(items, _ROWS)), iterator
+
+
+def _sample(file: IO[bytes], extension: str) -> Sample:
     if extension == ".parquet":
         table = pq.ParquetFile(file if file.seekable() else pa.BufferReader(file.read()))
         rows = next(table.iter_batches(batch_size=_ROWS), None)
         return {} if rows is None else _fields(rows.to_pylist())
-    if extension in (".json", ".jsonl", ".ndjson"):
-        documents = itertools.chain.from_iterable(json_documents(file, name, lambda letter: None))
-        return _fields([document for _, document in itertools.islice(documents, _ROWS)])
     text = file.read(1 << 20).decode("utf-8-sig", errors="replace")
     lines = io.StringIO(text, newline="")
     delimiter = "\t" if extension == ".tsv" else max(_DELIMITERS, key=text.partition("\n")[0].count)
@@ -100,7 +115,7 @@ def _flat(row: Mapping[str, Any], before: str) -> Iterable[tuple[str, object]]:
             yield path, value
 
 
-def _written(sample: Sample, name: str) -> str:
+def _written(sample: Sample, name: str, iterator: str | None) -> str:
     time = _time(sample)
     end = next((key for key in sample if key != time and _is_time(sample[key]) and _END_NAME.search(key)), None)
     subject = _subject(sample, {time, end})
@@ -117,6 +132,7 @@ def _written(sample: Sample, name: str) -> str:
     lines += [
         "mappings:",
         "  row:",
+        *([f"    sources: [[{json.dumps(f'{Path(name).name}~jsonpath')}, {json.dumps(iterator)}]]"] if iterator else []),
         f"    s: {_subject_text(subject)}" if subject else "    # s: ex:$(field)     # what the rows are about",
     ]
     lines += ["    po:"]

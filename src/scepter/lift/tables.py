@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any, Final
@@ -17,13 +18,15 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from scepter.errors import nearest
+from scepter.lift.records import record_blocks
 from scepter.lift.rows import TableRows
 from scepter.rdf.batch import DeadLetter
+from scepter.rdf.limits import DEFAULT, ReadLimits
+from scepter.rdf.long_lines import too_much
+from scepter.rdf.parquet import FAULTS, damage, seekable
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.untimed import NO_COLUMN
 
-_BLOCK: Final = 2 << 20
-_PATIENCE: Final = 64 << 20
 _PARQUET_ROWS: Final = 32768
 _DELIMITERS: Final = ",;\t|"
 _BOM: Final = b"\xef\xbb\xbf"
@@ -31,33 +34,25 @@ _SHOWN: Final = 1000
 
 
 def csv_rows(
-    file: IO[bytes], needed: Sequence[str], source: str, dead_letter: DeadLetterTaker, delimiter: str | None = None
-) -> Iterator[TableRows]:
+    file: IO[bytes], needed: Sequence[str], source: str, dead_letter: DeadLetterTaker, delimiter: str | None = None,
+    limits: ReadLimits = DEFAULT,
+) -> Iterator[TableRows]:  # fmt: skip
     """The records of CSV with a heading, block by block."""
-    # read1 gives what a pipe has, instead of waiting for a whole block
-    read: Callable[[int], bytes] = getattr(file, "read1", file.read)
-    rest, line = b"", 1
     heading: _Heading | None = None
-    ended = False
-    while not ended:
-        more = read(_BLOCK)
-        ended = not more
-        rest += more
-        cut = len(rest) if ended else _record_end(rest)
-        if not cut:
-            continue
-        block, rest = rest[:cut], rest[cut:]
-        if heading is None and not block.removeprefix(_BOM).strip(b"\r\n"):
-            line += block.count(b"\n")
-            continue
+
+    def too_long(line: int) -> None:
+        dead_letter(DeadLetter(source, line, str(too_much(limits.event))))
+
+    for line, block in record_blocks(file, limits.event, too_long):
         if heading is None:
+            if not block.removeprefix(_BOM).strip(b"\r\n"):
+                continue
             heading, block = _heading(block, needed, source, dead_letter, delimiter)
             line += heading.lines
             if heading.missing:
                 tell_missing(heading.missing, heading.names, source, dead_letter)
         if block.strip(b"\r\n"):
             yield _block_rows(block, heading, line, source, dead_letter)
-        line += block.count(b"\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +74,10 @@ def _heading(
     delimiter = delimiter or max(_DELIMITERS, key=written.count)
     names = next(csv.reader(io.StringIO(written, newline=""), delimiter=delimiter), [])
     # a name that comes twice means its first column
-    kept = tuple(name if name not in names[:i] else f"{name}\x00{i}" for i, name in enumerate(names))
-    wanted = tuple(name for name in needed if name in kept)
-    missing = tuple(name for name in needed if name not in kept)
+    first: dict[str, int] = {}
+    kept = tuple(name if first.setdefault(name, i) == i else f"{name}\x00{i}" for i, name in enumerate(names))
+    wanted = tuple(name for name in needed if name in first)
+    missing = tuple(name for name in needed if name not in first)
     lines = whole.count(b"\n", 0, len(whole) - len(text) + end)
     return _Heading(kept, delimiter, wanted, missing, lines), text[end:]
 
@@ -101,16 +97,6 @@ def _first_record(text: bytes) -> int:
     return at or len(text)
 
 
-def _record_end(text: bytes) -> int:
-    """Behind the last line end that is in no quoted cell; 0 if there is none. A quote that never ends is given up in time."""
-    end = text.rfind(b"\n") + 1
-    if len(text) > _PATIENCE:
-        return end
-    while end and text.count(b'"', 0, end) % 2:
-        end = text.rfind(b"\n", 0, text.rfind(b'"', 0, end)) + 1
-    return end
-
-
 @dataclass(slots=True)
 class _Lines:
     """Where the records of a block stand; found only when somebody asks."""
@@ -122,15 +108,20 @@ class _Lines:
     """Records that were refused, by number."""
     records: int = 0
     _exact: list[int] | None = None
+    _feeds: int | None = None
+    _before: list[int] | None = None
+    """Of each record that was refused, how many that were not stand before it."""
 
     def __call__(self, row: int) -> int:
-        for number in self.skipped:
-            row += number <= row
-        return self.of_record(row)
+        if self._before is None:
+            self._before = [number - refused for refused, number in enumerate(self.skipped)]
+        return self.of_record(row + bisect_right(self._before, row))
 
     def of_record(self, row: int) -> int:
         """Where a record begins, counted with those that were refused."""
-        if self.block.count(b"\n") <= self.records + len(self.skipped):
+        if self._feeds is None:
+            self._feeds = self.block.count(b"\n")
+        if self._feeds <= self.records + len(self.skipped):
             return self.first + row
         if self._exact is None:
             self._exact = self._read()
@@ -212,27 +203,29 @@ def _decodable(block: bytes, line: int, source: str, dead_letter: DeadLetterTake
     return b"\n".join(kept)
 
 
-def parquet_rows(file: IO[bytes], needed: Sequence[str], source: str, dead_letter: DeadLetterTaker) -> Iterator[TableRows]:
+def parquet_rows(
+    file: IO[bytes], needed: Sequence[str], source: str, dead_letter: DeadLetterTaker, limits: ReadLimits = DEFAULT
+) -> Iterator[TableRows]:
     """The rows of a Parquet file, the columns that are needed alone."""
-    opened = file if file.seekable() else pa.BufferReader(file.read())
+    rows = 0
     try:
+        opened = seekable(file, limits)
         table = pq.ParquetFile(opened)
-    except (pa.ArrowInvalid, OSError) as error:
-        dead_letter(DeadLetter(source, None, f"not Parquet: {error}"))
-        return
-    names = table.schema_arrow.names
-    tell_missing([name for name in needed if column_of(name, names) is None], names, source, dead_letter)
-    wanted = list(dict.fromkeys(found for name in needed if (found := column_of(name, names)) is not None))
-    if not wanted:
-        return
-    # texts that repeat stand once in the file, and need be written once
-    texts = [name for name in wanted if pa.types.is_string(table.schema_arrow.field(name).type)]
-    table = pq.ParquetFile(opened, metadata=table.metadata, read_dictionary=texts)
-    first = 1
-    # what threads gain on the wall they take from whoever works on the block before
-    for block in table.iter_batches(batch_size=_PARQUET_ROWS, columns=wanted, use_threads=False):
-        yield TableRows(pa.Table.from_batches([block]), _counted(first))
-        first += len(block)
+        names = table.schema_arrow.names
+        tell_missing([name for name in needed if column_of(name, names) is None], names, source, dead_letter)
+        wanted = list(dict.fromkeys(found for name in needed if (found := column_of(name, names)) is not None))
+        if not wanted:
+            return
+        # texts that repeat stand once in the file, and need be written once
+        texts = [name for name in wanted if pa.types.is_string(table.schema_arrow.field(name).type)]
+        table = pq.ParquetFile(opened, metadata=table.metadata, read_dictionary=texts)
+        # what threads gain on the wall they take from whoever works on the block before
+        blocks = table.iter_batches(batch_size=_PARQUET_ROWS, columns=wanted, use_threads=False)
+        while (block := next(blocks, None)) is not None:
+            yield TableRows(pa.Table.from_batches([block]), _counted(1 + rows))
+            rows += len(block)
+    except FAULTS as error:
+        dead_letter(damage(source, rows, error))
 
 
 def column_of(reference: str, names: Sequence[str]) -> str | None:

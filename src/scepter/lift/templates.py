@@ -9,6 +9,9 @@ from scepter.lift.model import Part, Reference
 
 _YARRRML: Final = re.compile(r"\\([\\$()])|\$\(((?:\\.|[^()\\]|\([^()]*\))*)\)")
 _RML: Final = re.compile(r"\\([\\{}])|\{((?:\\.|[^{}\\])*)\}")
+_BARE: Final = re.compile(r"[{}]")
+_PAIR: Final = re.compile(r"\\[\\{}]")
+_STRAY: Final = re.compile(r"\\")
 _ESCAPED: Final = re.compile(r"\\([\\{}()])")
 
 
@@ -26,7 +29,15 @@ def rml_template(text: str) -> tuple[Part, ...]:
 
     >>> rml_template(r"http://e/\{{a b}\}")
     ('http://e/{', Reference(name='a b'), '}')
+    >>> rml_template("http://e/{{a}}")
+    Traceback (most recent call last):
+        ...
+    ValueError: 'http://e/{{a}}' has a brace by itself; one that is text has a backslash before it
     """
+    if _BARE.search(_RML.sub("", text)):
+        raise ValueError(f"{text!r} has a brace by itself; one that is text has a backslash before it")
+    if _STRAY.search(_PAIR.sub("", text)):
+        raise ValueError(f"{text!r} has a backslash before neither a brace nor a backslash; one that is text stands twice")
     return _parts(text, _RML)
 
 

@@ -187,8 +187,9 @@ class Writer:
     def _iris(self, given: Made) -> Terms:
         if len(given.parts) == 1:
             return self._written(self._column(given.parts[0]), WHOLE_IRI, "<", ">", None, given)
-        mode = TEMPLATE_IRI if given.escaped else COPY
-        before, column, after, mode = self._joined(given.parts, mode)
+        if not given.escaped:  # the whole is one value, which may be no IRI
+            return self._written(self.joined(given), WHOLE_IRI, "<", ">", None, given)
+        before, column, after, mode = self._joined(given.parts, TEMPLATE_IRI)
         return self._written(column, mode, f"<{before}", f"{after}>", None, given)
 
     def _literals(self, given: Made) -> Terms:
@@ -263,7 +264,8 @@ class Writer:
     def _written(self, column: Column, mode: int, before: str, after: str, datatype: str | None, given: TermMap) -> Terms:
         count = len(column)
         low, high = (int(column.offsets[0]), int(column.offsets[-1])) if count else (0, 0)
-        head, tail, base = _padded(before), _padded(after), _padded(self.base or "")
+        behind = given.base if isinstance(given, Made) and given.base is not None else self.base
+        head, tail, base = _padded(before), _padded(after), _padded(behind or "")
         size = room(column.data, low, high, mode)
         if size == high - low and mode in _ESCAPING:
             mode = COPY  # there is nothing to escape

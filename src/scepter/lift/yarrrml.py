@@ -14,6 +14,7 @@ from typing import Any, Final
 import yaml
 
 from scepter.errors import nearest, option_error
+from scepter.lift import yaml_text
 from scepter.lift.model import (
     EventSection,
     Hint,
@@ -47,7 +48,7 @@ _FORMATS: Final = {
 def read_yarrrml(text: str, name: str) -> Mapping:
     """The mapping of a YARRRML text; raises OptionError that says what is wrong where."""
     try:
-        document = yaml.safe_load(text)
+        document = yaml_text.load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark is not None else name

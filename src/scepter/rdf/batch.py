@@ -66,7 +66,10 @@ class EventBatch:
     @property
     def bytes(self) -> int:
         """The memory that its columns and texts take."""
-        return sum(getattr(self, column.name).nbytes for column in fields(self) if column.name != "kind")
+        return sum([getattr(self, name).nbytes for name in _COLUMNS])
+
+
+_COLUMNS = tuple(column.name for column in fields(EventBatch) if column.name != "kind")
 
 
 def kept(batch: EventBatch, wanted: NDArray[np.bool_]) -> EventBatch:

@@ -11,6 +11,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -137,7 +138,15 @@ def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading, extens
             f"{path}: neither the extension nor the content tells its format",
             help=f"stream files end in {KNOWN}; each may be gzipped (.gz)",
         )
-    yield from reader(file, reading)
+    yield from _sampled(reader, file, reading)
+
+
+def _sampled(reader: Reader, file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
+    from scepter.rdf.letters import Sampled  # loads the kernels
+
+    letters = Sampled(reading.dead_letter, reading.run.limits.letters)
+    yield from reader(file, replace(reading, dead_letter=letters))
+    letters.finish()
 
 
 def _reader_of(extension: str, reading: Reading) -> Reader | None:
@@ -154,7 +163,7 @@ def read_pipe(raw: Any, reading: Reading) -> Iterator[EventBatch]:
     head = file.peek(HEAD)
     reader = _reader_of(sniffed(head, reading.lift) or ".nq", reading)
     assert reader is not None
-    yield from reader(file, reading)
+    yield from _sampled(reader, file, reading)
 
 
 def sniffed(head: bytes, lift: Lift | None) -> str | None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from scepter.errors import DataError, Diagnostic, Source, Span, option_error
 from scepter.rdf import grouping, scanner
-from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.batch import DeadLetter, EventBatch, kept
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.letters import SHOWN, letter
 from scepter.rdf.lexing import SENTINEL
@@ -39,6 +39,7 @@ from scepter.rdf.nquads import (
 )  # fmt: skip
 from scepter.rdf.rdf12 import DIRECTION, TRIPLE_TERM
 from scepter.rdf.terms import IRI, LANG_STRING, WELL_KNOWN_PREFIXES, BlankNode, Literal, Term, Triple
+from scepter.rdf.whole_events import HALF, UNREADABLE, of_lines
 from scepter.timeline import TimeKind
 
 _DEFAULT: Final = ox.DefaultGraph()
@@ -165,10 +166,29 @@ def grouped_batch(
         key.words(), bounds, given,
         columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, columns.known_ids, state,
     )  # fmt: skip
-    run.salt = int(state[scanner.SALT])
-    for code, event, at in columns.errors[:errors].tolist() if (errors := int(state[scanner.ERRORS])) else ():
+    run.salt = state.item(scanner.SALT)
+    for code, event, at in columns.errors[:errors].tolist() if (errors := state.item(scanner.ERRORS)) else ():
         report(code, event, buffer[at : min(int(scanner.line_end(buffer, at)), at + SHOWN + 1)].tobytes())
-    return batch_of(columns, buffer, kind)
+    batch = batch_of(columns, buffer, kind)
+    return _whole(batch, columns.errors[:errors], given, report, run.whole) if errors and run.whole else batch
+
+
+def _whole(
+    batch: EventBatch,
+    errors: NDArray[np.int64],
+    given: NDArray[np.int64],
+    report: Callable[[int, int, bytes], None],
+    whole: set[int],
+) -> EventBatch:
+    """A batch without the events that are whole or nothing and have lines that cannot be read."""
+    lines = of_lines(errors[:, 0])
+    there = np.ones(len(given), np.bool_)
+    there[errors[~lines, 1]] = False
+    broken = np.isin(given[:, 3], list(whole)) & there
+    broken &= np.isin(np.arange(len(given)), errors[lines, 1])
+    for event in np.flatnonzero(broken).tolist():
+        report(HALF, event, b"")
+    return kept(batch, ~broken[there])
 
 
 def transcode(
@@ -226,7 +246,8 @@ def document_batches(
         key, stream_index, source_name, dead_letter,
         predicates=predicates, run=run, batch_bytes=batch_bytes, numbered=False,
     )  # fmt: skip
-    for text in transcode(source, format, source_name, dead_letter):
+    read = _unspoilt if stream_index in run.whole else transcode
+    for text in read(source, format, source_name, dead_letter):
         if len(text) > run.limits.event:
             reason = f"an event of more than {run.limits.event} bytes (limit event)"
             dead_letter(DeadLetter(source_name, None, reason, text[:SHOWN].decode("utf-8", errors="replace")))
@@ -235,6 +256,20 @@ def document_batches(
             yield batch
     if (batch := reader.finish()) is not None:
         yield batch
+
+
+def _unspoilt(
+    source: bytes | IO[bytes], format: ox.RdfFormat, source_name: str, dead_letter: Callable[[DeadLetter], None]
+) -> Iterator[bytes]:
+    """The events of a document without errors: of which events another one has lost statements, nobody can tell."""
+    errors: list[DeadLetter] = []
+    texts = list(transcode(source, format, source_name, errors.append))
+    for error in errors:
+        dead_letter(error)
+    if errors:
+        dead_letter(DeadLetter(source_name, None, f"the document of versions {UNREADABLE}"))
+    else:
+        yield from texts
 
 
 def _bounded(source: bytes | IO[bytes], format: ox.RdfFormat, limits: ReadLimits) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from scepter.rdf.batch import DeadLetter
 from scepter.rdf.limits import ReadLimits
 from scepter.rdf.rdf12 import beyond_rdf11
 from scepter.rdf.scanner import line_end
+from scepter.rdf.whole_events import HALF, REASON
 
 SHOWN: Final = 1000
 """How much of a text a dead letter shows."""
@@ -46,10 +48,13 @@ REASONS: Final[dict[int, str]] = {
     faults.HALF_INTERVAL: "an event with only one of prov:startedAtTime and prov:endedAtTime",
     faults.BACKWARDS: "an event that ends before it starts",
     faults.TOO_MUCH: "an event beyond the limit of an event",
+    HALF: f"a version {REASON}",
 }
 """Why a line or an event went to the dead letters."""
 
 
+_VALUES: Final = re.compile(r"'[^']*'|\"[^\"]*\"|<[^>]*>|[0-9]+")
+"""What two reasons may differ in and be one."""
 _SYNTAX: Final = frozenset(code for code in REASONS if code >= lexing.UNTAGGED_LANG_STRING)
 """The reasons that a line is no statement of RDF 1.1: it may be one of RDF 1.2."""
 
@@ -59,6 +64,39 @@ def letter(source: str, line: int | None, code: int, text: bytes) -> DeadLetter:
     shown = text[:SHOWN].decode("utf-8", errors="replace").rstrip("\r\n")
     reason = beyond_rdf11(text) if code in _SYNTAX else None
     return DeadLetter(source, line, reason or REASONS[code], shown + "…" if len(text) > SHOWN else shown)
+
+
+@dataclass(slots=True)
+class Sampled:
+    """Takes the dead letters of one source: of those that differ in values and numbers alone the first ones pass one by one,
+    the others are counted. What was counted already passes as it is."""
+
+    dead_letter: Callable[[DeadLetter], None]
+    most: int
+    _told: Counter[str] = field(default_factory=Counter)
+    _more: dict[str, tuple[DeadLetter, int]] = field(default_factory=dict)
+    """Of each kind the first one that is not told yet, and how many there are."""
+
+    def __call__(self, letter: DeadLetter) -> None:
+        """Takes one letter."""
+        kind = _VALUES.sub("", letter.reason)
+        if letter.count > 1 or self._told[kind] < self.most:
+            self._told[kind] += 1
+            self.dead_letter(letter)
+            return
+        first, count = self._more.get(kind, (letter, 0))
+        self._more[kind] = first, count + 1
+        if count + 1 == self.most:  # a pipe may have no end
+            self._tell(*self._more.pop(kind))
+
+    def finish(self) -> None:
+        """Tell what was counted: there is no more."""
+        for first, count in self._more.values():
+            self._tell(first, count)
+        self._more.clear()
+
+    def _tell(self, first: DeadLetter, count: int) -> None:
+        self.dead_letter(replace(first, text="", count=count))
 
 
 @dataclass(slots=True)

@@ -6,10 +6,11 @@ refused from its bytes alone, in time linear in them. A document that is refused
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -99,7 +100,22 @@ def _amount(name: str, value: int | str) -> int:
 def check_json(data: bytes, limits: ReadLimits) -> None:
     """Refuse JSON-LD that is nested too deep or has too long a string."""
     _check_strings(_JSON_OPAQUE, data, limits)
-    _check_depth(_JSON_OPAQUE.sub(b"", data), limits)
+    if _opened(data) > limits.depth:
+        _check_depth(_JSON_OPAQUE.sub(b"", data), limits)
+
+
+def loads(text: bytes, limits: ReadLimits) -> Any:
+    """What a text of JSON holds; ValueError if it is none, or nested too deep.
+
+    >>> loads(b"[[1]]", ReadLimits())
+    [[1]]
+    """
+    if len(text) > limits.depth:  # each level takes a byte
+        check_json(text, limits)
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise BeyondLimit(str(error)) from None
 
 
 def check_turtle(data: bytes, limits: ReadLimits) -> None:

@@ -109,7 +109,7 @@ class JsonMessages:
             self._refuse(text, line, str(error))
         except SyntaxError as error:
             self._refuse(text, line, f"not JSON-LD: {error.msg}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self._refuse(text, line, f"not readable as JSON-LD: {error}")
         return b""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 import numpy as np
@@ -24,11 +24,12 @@ from scepter.rdf.numerals import UNDECIDED, exact_number
 from scepter.rdf.spelling import LABEL_ROOM
 from scepter.rdf.terms import Literal
 from scepter.rdf.times import PROV_TIMES, TimeProperties
+from scepter.rdf.whole_events import WholeEvents, name_at_end, without
 from scepter.timeline import TimeKind
 
 BATCH_BYTES: Final = 1 << 20
 """How much text makes a batch unless the caller says otherwise: large enough to forget the cost of a batch, small enough to
-stay in the cache and in memory that the allocator gives out again (8 MB cost three times as much, in page faults)."""
+stay in the cache, and that nobody waits long for it."""
 
 Column = TypeVar("Column", bound=np.generic)
 KINDS: Final = (None, TimeKind.DATETIME, TimeKind.INTEGER)
@@ -36,7 +37,7 @@ KINDS: Final = (None, TimeKind.DATETIME, TimeKind.INTEGER)
 _PATIENCE: Final = 64 << 10
 _PAD: Final = len(lexing.SENTINEL)
 _SHORTEST_STATEMENT: Final = 10  # _:a<b:>_:c.
-_UNCOUNTED: Final = 4 << 20
+_UNCOUNTED: Final = 8 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -52,6 +53,10 @@ class ReadState:
     limits: ReadLimits = DEFAULT
     assign: AssignTime | None = None
     """How events without a time get one; without it they are dead letters."""
+    named: bool = True
+    """Whether the names of events are of use to anybody."""
+    whole: set[int] = field(default_factory=set)
+    """The streams whose events are whole or nothing (`rdf.whole_events`)."""
     room: tuple[scanner.Columns, NDArray[np.uint8]] | None = None
     """What the last small batch of events at hand was read with: the next one is read in the same memory."""
 
@@ -94,9 +99,11 @@ def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind
     number, scale = exact_numbers(columns, buffer)
     start, end, name_at, first, stream = events_of(columns)
     rows = len(number)
+    subject, predicate, object_ = columns.ids[:, :rows]
+    subject_at, predicate_at, object_at = columns.places[:, :rows]
     return EventBatch(
-        buffer[: int(columns.state[scanner.SPARE])], kind, stream.astype(np.int32), start, end, name_at, first,
-        *_three(columns.ids[:, :rows]), *_three(columns.places[:, :rows]), number, scale,
+        buffer[: columns.state.item(scanner.SPARE)], kind, stream.astype(np.int32), start, end, name_at, first,
+        subject, predicate, object_, subject_at, predicate_at, object_at, number, scale,
     )  # fmt: skip
 
 
@@ -124,7 +131,7 @@ def _three(rows: NDArray[Column]) -> tuple[NDArray[Column], NDArray[Column], NDA
 
 def exact_numbers(columns: scanner.Columns, buffer: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """The objects' numbers, with those that only exact reading decides."""
-    rows = int(columns.state[scanner.ROWS])
+    rows = columns.state.item(scanner.ROWS)
     number, scale = columns.number[:rows], columns.scale[:rows]
     for row in (scale == UNDECIDED).nonzero()[0].tolist() if rows != 1 or scale[0] == UNDECIDED else ():
         term = scanner.decode_term(buffer, int(columns.places[2, row]))
@@ -136,9 +143,10 @@ def exact_numbers(columns: scanner.Columns, buffer: NDArray[np.uint8]) -> tuple[
 
 def events_of(columns: scanner.Columns) -> tuple[NDArray[np.int64], ...]:
     """Start, end, name's offset, first row (and one more) and stream of the events, not copied."""
-    events, told = int(columns.state[scanner.EVENTS]), columns.events
-    told[3, events] = columns.state[scanner.ROWS]
-    return told[0, :events], told[1, :events], told[2, :events], told[3, : events + 1], told[4, :events]
+    events, told = columns.state.item(scanner.EVENTS), columns.events
+    told[3, events] = columns.state.item(scanner.ROWS)
+    start, end, name_at, _, stream = told[:, :events]
+    return start, end, name_at, told[3, : events + 1], stream
 
 
 class NQuadsReader:
@@ -190,6 +198,7 @@ class NQuadsReader:
         self._scratch = scratch_for(0)
         self._gather = Gatherer()
         self._letters = Letters(source_name, dead_letter, self._limits, numbered=numbered)
+        self._whole_events = WholeEvents() if stream_index in self._run.whole else None
         self._passing = False
         """Whether the rest of a line is passed over that is too long."""
 
@@ -222,7 +231,7 @@ class NQuadsReader:
         at = 0
         for found in re.finditer(rb"^[^\r\n]{%d,}+" % (longest + 1), text, re.MULTILINE):
             self._take([memoryview(text)[at : found.start()]])
-            self._too_long(text[found.start() : found.start() + SHOWN])
+            self._too_long(text[found.start() : found.start() + SHOWN], name_at_end(text[found.end() - SHOWN : found.end()]))
             at = found.end()
         self._take([memoryview(text)[at:]])
 
@@ -241,7 +250,9 @@ class NQuadsReader:
             self._too_long(text[:SHOWN])
             self._rest, self._passing = [], True
 
-    def _too_long(self, begins: bytes) -> None:
+    def _too_long(self, begins: bytes, name: bytes | None = None) -> None:
+        if self._whole_events is not None:
+            self._whole_events.left_out(self._whole, name)
         line = self._line + int(np.count_nonzero(self._buffer[: self._whole] == lexing.LF)) if self._numbered else None
         reason = f"a line of more than {self._limits.literal} bytes (limit literal)"
         self._dead_letter(DeadLetter(self._source, line, reason, begins.decode("utf-8", errors="replace") + "…"))
@@ -295,12 +306,26 @@ class NQuadsReader:
             columns.known_ids, state,
         )  # fmt: skip
         self._settle(columns, buffer)
+        broken = None if self._whole_events is None else self._broken(self._whole_events, columns, buffer)
         kind = self._run.kind
         batch = (
-            gathered_batch(columns, buffer, kind, self._gather, named=self._named) if kind and state[scanner.EVENTS] else None
+            gathered_batch(columns, buffer, kind, self._gather, named=self._named and self._run.named)
+            if kind and state[scanner.EVENTS]
+            else None
         )
         self._keep(int(state[scanner.CONSUMED]))
-        return batch
+        if batch is None or broken is None or not broken.any():
+            return batch
+        batch, letters = without(batch, broken, self._source)
+        for each in letters:
+            self._dead_letter(each)
+        return batch if batch.events else None
+
+    def _broken(self, whole: WholeEvents, columns: scanner.Columns, buffer: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which events of a scan have lines that could not be read."""
+        state, starts = columns.state, events_of(columns)[2]
+        errors = columns.errors[: int(state[scanner.ERRORS])]
+        return whole.broken(errors, starts, buffer, int(state[scanner.CONSUMED]), log=bool(self._messages))
 
     def _prepared(self) -> tuple[NDArray[np.uint8], scanner.Columns]:
         """The buffer and the columns with room enough for the lines that wait, the columns' state fresh."""

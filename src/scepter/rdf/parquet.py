@@ -20,6 +20,8 @@ from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import grouped_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.letters import letter
+from scepter.rdf.limits import BeyondLimit, ReadLimits
+from scepter.rdf.long_lines import read_whole
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.timeline import LAST_INSTANT, TimeKind
@@ -29,7 +31,7 @@ _ROWS: Final = 16384
 _LISTS: Final = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 _LIST_VIEWS: Final = (pa.types.is_list_view, pa.types.is_large_list_view)
 _TERMS: Final = ("s", "p", "o")
-_FAULTS: Final = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError)
+FAULTS: Final = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError)
 """What Arrow raises for a file that is damaged, by its own names and by Python's (UnicodeDecodeError is a ValueError)."""
 _PER_SECOND: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _HELP: Final = "a table of events has the columns stream, start, end, graph array<struct<s,p,o>>"
@@ -38,15 +40,20 @@ _HELP: Final = "a table of events has the columns stream, start, end, graph arra
 def parquet_batches(file: IO[bytes], table: EventTable) -> Iterator[EventBatch]:
     """The events of a Parquet file, block by block."""
     try:
-        parquet = pq.ParquetFile(file if file.seekable() else pa.BufferReader(file.read()))
+        parquet = pq.ParquetFile(seekable(file, table.limits))
         table.check(parquet.schema_arrow)
         for block in parquet.iter_batches(batch_size=_ROWS, columns=list(COLUMNS)):
             if (batch := table.batch(block)) is not None:
                 yield batch
     except OptionError:
         raise
-    except _FAULTS as error:
+    except FAULTS as error:
         table.damaged(error)
+
+
+def seekable(file: IO[bytes], limits: ReadLimits) -> Any:
+    """A file in which one may go back; one that is unpacked is read as a whole. BeyondLimit if it is too long for that."""
+    return file if file.seekable() else pa.BufferReader(read_whole(file, limits.document))
 
 
 def table_batches(given: pa.Table, table: EventTable) -> Iterator[EventBatch]:
@@ -57,9 +64,14 @@ def table_batches(given: pa.Table, table: EventTable) -> Iterator[EventBatch]:
             yield batch
 
 
-def _first_line(error: BaseException) -> str:
+def damage(source: str, rows: int, error: BaseException) -> DeadLetter:
+    """The dead letter of a file that cannot be decoded behind so many rows."""
     lines = str(error).splitlines()
-    return lines[0][:200] if lines else type(error).__name__
+    found = lines[0][:200] if lines else type(error).__name__
+    if isinstance(error, BeyondLimit):
+        return DeadLetter(source, None, found)
+    reason = f"not Parquet: {found}" if rows == 0 else f"not readable from row {rows + 1} on: {found}"
+    return DeadLetter(source, rows + 1 if rows else None, reason)
 
 
 class EventTable:
@@ -77,11 +89,14 @@ class EventTable:
         self._run = run
         self._rows = 0
 
+    @property
+    def limits(self) -> ReadLimits:
+        """Those of the run."""
+        return self._run.limits
+
     def damaged(self, error: BaseException) -> None:
         """Tell that the rest cannot be decoded."""
-        found = _first_line(error)
-        reason = f"not Parquet: {found}" if self._rows == 0 else f"not readable from row {self._rows + 1} on: {found}"
-        self._dead_letter(DeadLetter(self._name, self._rows + 1 if self._rows else None, reason))
+        self._dead_letter(damage(self._name, self._rows, error))
 
     def check(self, schema: pa.Schema) -> None:
         """Refuse a table that is none of events."""

@@ -34,11 +34,17 @@ def refused_tag(tag: str) -> str | None:
 
     >>> refused_tag("en-GB"), refused_tag("en gb")
     (None, "'en gb' is no language tag")
+    >>> refused_tag("english")
+    "'english' is no language tag: it begins with a language of two or three letters"
     >>> refused_tag("en--ltr")
     "'en--ltr' is a language tag with a base direction, which is RDF 1.2: terms are those of RDF 1.1"
     """
     if _TAG.fullmatch(tag):
-        return None
+        language = tag.partition("-")[0]
+        if len(language) in (2, 3) or (language.lower() in ("i", "x") and language != tag):
+            return None
+        # longer ones could be registered by BCP 47, and none is
+        return f"{tag!r} is no language tag: it begins with a language of two or three letters"
     return (
         f"{tag!r} is {DIRECTION}" if _TAG.fullmatch(tag.partition("--")[0]) and "--" in tag else f"{tag!r} is no language tag"
     )

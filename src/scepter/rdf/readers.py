@@ -18,6 +18,7 @@ from scepter.rdf.jelly import JellyReader
 from scepter.rdf.joined import Joined
 from scepter.rdf.letters import SHOWN
 from scepter.rdf.limits import BeyondLimit, check_turtle
+from scepter.rdf.long_lines import Lines, read_whole, too_much
 from scepter.rdf.messages import JsonMessages, log_events
 from scepter.rdf.nquads import NQuadsReader, ReadState
 from scepter.rdf.parquet import EventTable, parquet_batches, table_batches
@@ -116,8 +117,7 @@ def message_batches(messages: Iterable[tuple[bytes, int | None]], reading: Readi
     )  # fmt: skip
     for text, line in messages:
         if len(text) > reading.run.limits.event:
-            reason = f"an event of more than {reading.run.limits.event} bytes (limit event)"
-            reading.dead_letter(DeadLetter(reading.source_name, line, reason))
+            reading.dead_letter(DeadLetter(reading.source_name, line, str(too_much(reading.run.limits.event))))
         elif text:
             joined.add(text, line)
             if joined.size >= reading.batch_bytes:
@@ -128,8 +128,16 @@ def message_batches(messages: Iterable[tuple[bytes, int | None]], reading: Readi
 def read_json_lines(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     """Newline-delimited JSON-LD: each line is a message, and a line that is a context alone rules those behind it."""
     messages = JsonMessages(reading.source_name, reading.dead_letter, reading.run.limits)
-    lines = ((number, line) for number, line in enumerate(file, 1) if line.strip(b"\xef\xbb\xbf \t\r\n"))
-    yield from message_batches(((messages.read(line, number), number) for number, line in lines), reading)
+    yield from message_batches(((text, line) for line, text in _json_lines(file, messages, reading)), reading)
+
+
+def _json_lines(file: IO[bytes], messages: JsonMessages, reading: Reading) -> Iterator[tuple[int, bytes]]:
+    limit = reading.run.limits.event
+    for number, line in Lines(file, limit):
+        if line is None:
+            reading.dead_letter(DeadLetter(reading.source_name, number, str(too_much(limit))))
+        elif line.strip(b"\xef\xbb\xbf \t\r\n"):
+            yield number, messages.read(line, number)
 
 
 def read_jelly(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
@@ -144,9 +152,7 @@ def read_timeline(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     """The timeline notation; a file in it is read as a whole or not at all."""
     limit = reading.run.limits.document
     try:
-        data = file.read(limit + 1)
-        if len(data) > limit:
-            raise BeyondLimit(f"a document of more than {limit} bytes (limit document)")
+        data = read_whole(file, limit)
         check_turtle(data, reading.run.limits)
         text = data.decode("utf-8-sig")
         events = parse_timeline(text, reading.prefixes, name=reading.source_name, kind=reading.run.kind)

@@ -191,12 +191,12 @@ class LocalEngine:
 
     def _given(self, batch: EventBatch, base: int | None = None) -> list[Intake]:
         """The batch as each unit is given it: as it came, or with all that its triples entail."""
-        plain = Intake(batch, self._texts.add(batch) if base is None else base, self._number)
+        plain = Intake(batch, self._texts.add(batch) if base is None else base, self._number, self.reading.named)
         self._number += len(batch.end)
         if self._entailing is None:
             return [plain] * len(self._plan.units)
         more = self._entailing(batch)
-        whole = plain if more is batch else Intake(more, self._texts.add(more), plain.number)
+        whole = plain if more is batch else Intake(more, self._texts.add(more), plain.number, plain.named)
         return [whole if unit.entailed else plain for unit in self._plan.units]
 
     def advance(self, until: int, closed: int | None = None) -> Sequence[Match]:
@@ -266,6 +266,8 @@ class LocalEngine:
 
     def finish(self) -> Sequence[Match]:
         """The end of the input: what is left, and what the close of the windows completes."""
+        if self._tasks is None and self._options.evaluate_at:
+            self.prepare(self._options.evaluate_at[0].kind)  # there are answers without any event
         if self._tasks is None:
             return []
         return _together(
@@ -345,7 +347,11 @@ class LocalEngine:
     def save(self) -> None:
         self._marks = (self._number, self.reading.salt)
         self._open = True
-        self._each(_SAVE)
+        if self._shedding is None:
+            for task in self._tasks or ():
+                task.save()
+        else:
+            self._each(_SAVE)
 
     def undo(self) -> None:
         """Back to `save`: events taken again in the same order get the same numbers and blank nodes."""
@@ -357,8 +363,12 @@ class LocalEngine:
     def commit(self) -> None:
         """Keep what was done since `save`; release what nothing can use any more."""
         self._open = False
-        self._each(_COMMIT)
-        self._shed()
+        if self._shedding is None:
+            for task in self._tasks or ():
+                task.commit()
+        else:
+            self._each(_COMMIT)
+            self._shed()
         if self._texts.size > self._compact_at:
             self._compact()
 

@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, TypeGuard, cast
+from datetime import datetime
+from typing import Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.errors import DataError, Diagnostic, option_error
+from scepter.errors import DataError, Diagnostic, a_type, option_error
 from scepter.rdf.assigning import AssignTime
 from scepter.rdf.formats import parse_graph
-from scepter.rdf.terms import IRI, BlankNode, Literal, Term
+from scepter.rdf.terms import IRI, BlankNode, Literal, Term, parse_term
 from scepter.rdf.times import TimeProperties, time_in
-from scepter.timeline import TimeKind, format_instant, parse_instant
+from scepter.timeline import TimeKind, format_instant, instant_of
+
+TermGiven: TypeAlias = Term | str
+"""A term, or its N-Triples text."""
+_TERMS = """terms are scepter.IRI, BlankNode and Literal, or texts in N-Triples form: '<http://example/a>', '_:b', '"text"'"""
 
 
 class Event:
-    """An event for `Engine.push`: a stream, a graph (Turtle or N-Triples text, or triples of terms) and its time or interval.
+    """An event for `Engine.push`: a stream, a graph (Turtle or N-Triples text, or triples of terms or of their N-Triples texts)
+    and its time or interval.
     Without a time, the engine's `time_property` says which of its triples gives it.
 
     >>> Event("http://example/s", "<http://example/a> <http://example/p> 1 .", 10).end
@@ -34,7 +39,7 @@ class Event:
     def __init__(
         self,
         stream: str,
-        graph: str | Iterable[tuple[Term, Term, Term]],
+        graph: str | Iterable[tuple[TermGiven, TermGiven, TermGiven]],
         start: int | str | datetime | None = None,
         end: int | str | datetime | None = None,
         *,
@@ -84,6 +89,12 @@ class Event:
         timed.start, timed.end, timed.kind = found
         return timed
 
+    def into(self, stream: str) -> Event:
+        """The event, in a stream of this IRI."""
+        moved = copy(self)
+        moved.stream = stream
+        return moved
+
     def __repr__(self) -> str:
         size = f"{len(self.triples)} triple{'s' * (len(self.triples) != 1)}"
         if self.kind is None:
@@ -100,9 +111,11 @@ class Late:
     watermark: int
 
 
-def _triples(graph: str | Iterable[tuple[Term, Term, Term]], prefixes: Mapping[str, str] | None) -> list[tuple[str, str, str]]:
+def _triples(
+    graph: str | Iterable[tuple[TermGiven, TermGiven, TermGiven]], prefixes: Mapping[str, str] | None
+) -> list[tuple[str, str, str]]:
     if not (prefixes is None or isinstance(prefixes, Mapping)):
-        raise option_error("event", f"prefixes are a dict, not a {type(prefixes).__name__}", help="{'': 'http://example/'}")
+        raise option_error("event", f"prefixes are a dict, not {a_type(prefixes)}", help="{'': 'http://example/'}")
     if isinstance(graph, str):
         _check_text(graph)
         return [_texts(*triple) for triple in parse_graph(graph, prefixes=prefixes)]
@@ -114,17 +127,25 @@ def _triples(graph: str | Iterable[tuple[Term, Term, Term]], prefixes: Mapping[s
     return [_texts(*triple) for triple in triples]
 
 
-def _texts(subject: Term, predicate: Term, object: Term) -> tuple[str, str, str]:
+def _texts(*given: TermGiven) -> tuple[str, str, str]:
+    try:
+        subject, predicate, object = (parse_term(term) if isinstance(term, str) else term for term in given)
+    except ValueError as error:
+        raise option_error("triple", f"{_shown(given)} is no RDF triple: {error}", help=_TERMS) from None
     if (
         not isinstance(subject, (IRI, BlankNode))
         or not isinstance(predicate, IRI)
         or not isinstance(object, (IRI, BlankNode, Literal))
     ):
-        raise option_error("triple", f"({subject}, {predicate}, {object}) is no RDF triple")
+        raise option_error("triple", f"{_shown(given)} is no RDF triple", help=_TERMS)
     texts = str(subject), str(predicate), str(object)
     for text in texts:
         _check_text(text)
     return texts
+
+
+def _shown(terms: Iterable[object]) -> str:
+    return f"({', '.join(map(str, terms))})"
 
 
 def _check_text(text: str) -> None:
@@ -153,12 +174,8 @@ def read_instant(given: int | str | datetime) -> tuple[int, TimeKind]:
     """A time as a program gives it."""
     if isinstance(given, bool) or not isinstance(given, (int, str, datetime)):
         raise option_error("instant", f"{given!r} is no time", help="give an int, an ISO 8601 string or a datetime")
-    if isinstance(given, datetime):
-        aware = given if given.tzinfo is not None else given.replace(tzinfo=UTC)
-        delta = aware - datetime(1970, 1, 1, tzinfo=UTC)
-        return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds, TimeKind.DATETIME
     try:
-        return parse_instant(str(given))
+        return instant_of(given)
     except ValueError as error:
         raise option_error("instant", str(error)) from None
 
@@ -166,7 +183,7 @@ def read_instant(given: int | str | datetime) -> tuple[int, TimeKind]:
 def check_several(events: object) -> None:
     """Refuse what is no collection of events or rows."""
     if isinstance(events, (Event, Mapping)) or not isinstance(events, Iterable):
-        what = {Event: "one event", dict: "one row"}.get(type(events), f"a {type(events).__name__}")
+        what = {Event: "one event", dict: "one row"}.get(type(events), a_type(events))
         raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
     if hasattr(events, "__arrow_c_stream__"):
         raise option_error(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from scepter.errors import Diagnostic, OptionError, QueryError, option_error
+from scepter.errors import Diagnostic, OptionError, QueryError, a_type, option_error
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.static.background import Background
 from scepter.lower import NamedGraph
@@ -49,7 +49,8 @@ def _missing_graph(query: Query, word: str, graph: NamedGraph, given: list[str |
             "missing-graph",
             f"{word} <{graph.iri.value}> is a background graph that was not given",
             graph.span,
-            f"add --background {graph.iri.value}=FILE{schema} (named graphs given: {known})",
+            f"add --background {graph.iri.value}=FILE{schema}, in Python background={{{graph.iri.value!r}: FILE}} "
+            f"(named graphs given: {known})",
         ),
         query.lowered.source,
     )
@@ -66,7 +67,7 @@ def _by_name(given: BackgroundGiven) -> dict[str | None, list[Static]]:
     if isinstance(given, (str, Path)):
         return {None: [_named(given)]}
     if not isinstance(given, Mapping):
-        raise option_error("background", f"background graphs are not given as a {type(given).__name__}", help=_GRAPHS)
+        raise option_error("background", f"background graphs are not given as {a_type(given)}", help=_GRAPHS)
     return {name or None: _as_list(parts) for name, parts in given.items()}
 
 

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from scepter.compiled import remember
 from scepter.errors import Diagnostic, QueryError
+from scepter.physical.nodes.event_nodes import Contradictions
+from scepter.physical.nodes.nodes import nodes
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import term_id
 from scepter.rdf.looking_ahead import Asked, LookedAhead, Room
 from scepter.rdf.source import DeadLetterTaker, EventSource, Survey
 from scepter.rdf.terms import IRI
 from scepter.rdf.untimed import Untimed, no_times
-from scepter.rdf.whole_events import WholeEventsOf
 from scepter.runtime import refusals
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
@@ -67,6 +68,7 @@ class Given(TypedDict, total=False):
     shown: Callable[[int, str | None], object] | None
     warn: Callable[[Diagnostic], None]
     counting: Callable[[LocalEngine], None] | None
+    named: bool
 
 
 def run_local(query: Query, streams: Mapping[str, EventSource], **given: Unpack[Given]) -> Iterator[Match]:
@@ -87,13 +89,15 @@ def run_in_parts(
     shown: Callable[[int, str | None], object] | None = None,
     warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
     counting: Callable[[LocalEngine], None] | None = None,
+    named: bool = True,
 ) -> Iterator[Sequence[Match]]:
     """The matches of a query over bounded sources, in order of end, start and bindings, as many at a time as become certain
     together: so they stay in columns for whoever writes them.
 
     The sources are surveyed first, so that input in any order needs memory for its disorder only. `shown` says what matches
     show for an event, by its number and name; `warn` takes what may be wrong with the query, given its ontology. With
-    `counting`, operators count what they do, and it is given the engine, which tells.
+    `counting`, operators count what they do, and it is given the engine, which tells. Not `named`: nobody will ask
+    a match for the names of its events.
     """
     check_taken(options, query.lowered)
     for iri in query.streams:
@@ -105,6 +109,7 @@ def run_in_parts(
         query.program, options, static, ontology=load_ontology(query, ontology), shown=shown, dead_letter=dead_letter,
         counting=counting is not None,
     )  # fmt: skip
+    engine.reading.named = named or _tells_events(engine)
     if counting is not None:
         counting(engine)
     for warning in engine.unknown(query.lowered.words, query.lowered.source):
@@ -115,6 +120,11 @@ def run_in_parts(
     if observer is not None:
         observer.surveyed({i.iri: i.survey for i in inputs})
     return _timed(_run(query, engine, inputs, progress, observer), inputs, options, untimed)
+
+
+def _tells_events(engine: LocalEngine) -> bool:
+    """Whether events that cannot be used are called by their names."""
+    return any(isinstance(node, Contradictions) for unit in engine.plan.units for node in nodes(unit.root))
 
 
 def _timed(
@@ -143,9 +153,10 @@ def open_inputs(
     room = Room(KEPT_BYTES)
     read = {}
     changing = {iri.value for iri in query.lowered.versions}
-    for iri, given in used.items():
-        source = WholeEventsOf(given) if iri in changing else given
+    for iri, source in used.items():
         number = engine.stream_number(IRI(iri))
+        if iri in changing:
+            engine.reading.whole.add(number)
         read[iri] = LookedAhead(source, Asked(engine.key, number, wanted, engine.reading), room)
     kind = engine.reading.kind
     # without a usable event the sources are read all the same: their dead letters are still to be told
@@ -163,7 +174,7 @@ def missing_stream(query: Query, iri: str) -> QueryError:
             "missing-stream",
             f"the query reads stream {name}, and none was given",
             stream.span,
-            f"add --stream {stream.alias or iri}=SOURCE",
+            f"add --stream {stream.alias or iri}=SOURCE, in Python {{{stream.alias or iri!r}: …}} to streams",
         ),
         query.lowered.source,
     )
@@ -277,6 +288,7 @@ def _run(
                     yield found
                     engine.commit()
                     check_runs(engine.state_size, work)
+                pace.wait(engine.state_size().get("runs", 0) / len(query.program.units))
             if progress is not None:
                 progress(Progress(sum(i.done for i in inputs), total, triples, matches, engine.state_size))
         found = engine.finish()

@@ -19,6 +19,9 @@ from scepter.runtime.graphs import Graphs, ShownGraphs
 from scepter.runtime.why import Why
 from scepter.timeline import MIN_INSTANT, TimeKind
 
+_FEW = 1 << 10
+"""So few matches are sorted without a look at how wide their times are."""
+
 
 @dataclass(frozen=True, slots=True)
 class MatchBatch:
@@ -341,13 +344,34 @@ def sorted_matches(matches: Iterable[Match]) -> Sequence[Match]:
 
 def _ordered(keys: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.intp], list[tuple[int, int]]]:
     """The order by some keys, the weightiest first, and the stretches of places that they do not tell apart."""
-    order = np.lexsort(keys[::-1])
+    order = _order(keys)
     tied = np.flatnonzero(np.logical_and.reduce([key[order[1:]] == key[order[:-1]] for key in keys]))
     if not len(tied):
         return order, []
     first = tied[np.diff(tied, prepend=-2) > 1].tolist()
     last = tied[np.diff(tied, append=tied[-1] + 2) > 1].tolist()
     return order, [(low, high + 2) for low, high in zip(first, last, strict=True)]
+
+
+def _order(keys: Sequence[NDArray[np.int64]]) -> NDArray[np.intp]:
+    """The stable order by some keys. Where they fit into one number together with the place, these numbers are sorted, which
+    takes a third of the time."""
+    size = len(keys[0])
+    if size < _FEW:
+        return np.lexsort(keys[::-1])
+    least = [int(key.min()) for key in keys]
+    bits = [(int(key.max()) - low).bit_length() for key, low in zip(keys, least, strict=True)]
+    place = size.bit_length()
+    if sum(bits) + place > 63:
+        return np.lexsort(keys[::-1])
+    packed = np.zeros(size, np.int64)
+    for key, low, wide in zip(keys, least, bits, strict=True):
+        packed <<= wide
+        packed |= key - low
+    packed <<= place
+    packed |= np.arange(size)
+    packed.sort()
+    return packed & ((1 << place) - 1)
 
 
 def _tied(ties: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from scepter.algebra.notation import Notation
 from scepter.errors import Diagnostic, option_error
+from scepter.pictures.html_tables import MatchRow, matches_lines, matches_table, name_text, summary
+from scepter.pictures.lanes import STYLE, Bar, Lane, Mark, draw_timeline
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime.matches import Match
-from scepter.runtime.pictures.html_tables import MatchRow, matches_lines, matches_table, name_text, summary
-from scepter.runtime.pictures.timeline import STYLE, Bar, Lane, Mark, draw_timeline
 from scepter.runtime.seen import EventName, SeenEvents
 from scepter.timeline import TimeKind, format_instant
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from scepter.errors import OptionError, nearest, option_error
@@ -12,7 +13,7 @@ from scepter.rdf.assigning import AssignTime
 from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.runtime.work import NO_LIMITS, WorkLimits
-from scepter.timeline import TIME_UNITS, Duration, TimeKind, format_instant, parse_duration, parse_instant
+from scepter.timeline import TIME_UNITS, Duration, TimeKind, format_instant, instant_of, parse_duration
 
 MAX_DERIVATIONS = 10_000
 """How many triples rules may derive at one instant before they are taken to be endless."""
@@ -90,15 +91,15 @@ class RunOptions:
         *,
         policy: str | None = None,
         time_unit: str = "ms",
-        start: int | str | None = None,
-        evaluate_at: Sequence[int | str] | None = None,
-        max_delay: int | str | Duration | None = None,
+        start: int | str | datetime | None = None,
+        evaluate_at: Sequence[int | str | datetime] | None = None,
+        max_delay: int | str | timedelta | Duration | None = None,
         max_derivations: int | str | None = None,
         why: bool = False,
         idle_streams: str | None = None,
         time_property: str | Sequence[str] | None = None,
         limits: Mapping[str, int | str] | None = None,
-        max_advance: int | str | Duration | None = None,
+        max_advance: int | str | timedelta | Duration | None = None,
         max_future: int | str | Duration | None = None,
         warm_up: int | str | Duration | None = None,
         max_seconds: float | str | None = None,
@@ -178,8 +179,9 @@ def _idle(given: str) -> str:
 
 def check_taken(options: RunOptions, lowered: Lowered) -> None:
     """Refuse what a query does not take: an option is never ignored."""
-    if options.policy is not None and options.policy not in lowered.policies:
-        raise _no_policy(options.policy, lowered)
+    # what is selected anyway may be said, in every language
+    if options.policy not in (None, POLICIES[0]) and options.policy not in lowered.policies:
+        raise _no_policy(str(options.policy), lowered)
     if options.evaluate_at is not None and not lowered.takes_evaluate_at:
         raise option_error(
             "option-not-for-language",
@@ -214,26 +216,29 @@ def _count(given: int | str) -> int:
     return int(text)
 
 
-def _instants(given: Sequence[int | str]) -> tuple[Instant, ...]:
+def _instants(given: Sequence[int | str | datetime]) -> tuple[Instant, ...]:
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise option_error("instant", f"the instants of evaluation are a list, not {given!r}", help="evaluate_at=[8, 10]")
-    return tuple(_instant(instant, "--evaluate-at") for instant in given)
+    found = tuple(_instant(instant, "--evaluate-at") for instant in given)
+    if not found:
+        raise option_error("instant", "the list of instants of evaluation is empty", help="evaluate_at=[8, 10]")
+    return found
 
 
-def _instant(given: int | str, what: str) -> Instant:
+def _instant(given: int | str | datetime, what: str) -> Instant:
     try:
-        return Instant(*parse_instant(str(given)))
+        return Instant(*instant_of(given))
     except ValueError as error:
         raise option_error(
             "instant", f"{what}: {error}", help="write an integer, or a dateTime such as 2026-01-01T00:00:00Z"
         ) from None
 
 
-def _delay(given: int | str | Duration, name: str = "--max-delay") -> Duration:
+def _delay(given: int | str | timedelta | Duration, name: str = "--max-delay") -> Duration:
     if isinstance(given, Duration):
         return given
     try:
-        return parse_duration(str(given))
+        return parse_duration(f"{given // timedelta(microseconds=1)}us" if isinstance(given, timedelta) else str(given))
     except ValueError as error:
         raise option_error(
             "duration", f"{name}: {error}", help="write for example 5s, 200ms, or a number of time units"

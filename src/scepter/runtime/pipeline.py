@@ -133,17 +133,18 @@ class Pipeline:
 
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         """Scan the wanted events; the rows wait for their time."""
-        clock, waiting, metrics = self._clock, self._waiting, self._leaf_metrics
+        clock, waiting, metrics, streams, noted = self._clock, self._waiting, self._leaf_metrics, self._setup.streams(), None
         for group in self._groups:
             started = clock()
-            found, events = group.scan(intake, wanted, self._setup.streams())
+            found, events = group.scan(intake, wanted, streams)
             spent = (clock() - started) // len(found)
             for place, rows in zip(group.places, found, strict=True):
                 count = len(rows.end)
                 metrics[place].count(events, count, spent)
                 if count:
                     waiting[place] = (*waiting[place], rows)
-                    self._note_waiting(rows)
+                    if rows is not noted:  # leaves of equal shape give one and the same
+                        self._note_waiting(noted := rows)
         for leaves in self._meeting:
             if leaves.met_schema:
                 self._setup.notices.tell(SCHEMA_IGNORED)
@@ -195,8 +196,8 @@ class Pipeline:
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
-        found, waiting = self._none[-1], self.next_waiting()
-        due = waiting is not None and waiting <= closed
+        found = self._none[-1]
+        due = self._least is not None and self._least <= closed
         if due or closed > self.closed:
             self.closed = max(self.closed, closed)
             now, rests = Until(closed), not due
@@ -288,15 +289,15 @@ class Pipeline:
                 waiting = parts[0] if len(parts) == 1 else concat(parts, parts[0].width)
                 ends = waiting.end
                 if len(ends) == 1 and ends[0] <= until.time:
-                    due, later = waiting, self._none[self._leaves[leaf]]
+                    done = cuts[alike] = waiting, (), 1
                 else:
                     due, later = cut(waiting.by_end(), until.time)
-                done = cuts[alike] = due, (later,) if len(later.end) else (), len(ends)
+                    done = cuts[alike] = due, (later,) if len(later.end) else (), len(ends)
             due, self._waiting[leaf], count = done
             if count > self._leaf_metrics[leaf].kept_most:
                 self._note_kept(self._leaves[leaf], count, partial(_rows_bytes, parts))
             found.append(due)
-        self._least = self._first_waiting()
+        self._least = self._first_waiting() if any(self._waiting) else None
         return found
 
     # ---------------------------------------------------------------- instants that may be undone

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from scepter.errors import DataError, Diagnostic, option_error
+from scepter.errors import DataError, Diagnostic, a_type, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import NAMELESS, graphs_to_batch
 from scepter.rdf.terms import IRI
@@ -76,14 +76,14 @@ class Engine:
         versions: str | Iterable[str] | None = None,
         policy: str | None = None,
         time_unit: str = "ms",
-        start: int | str | None = None,
-        evaluate_at: Sequence[int | str] | None = None,
-        max_delay: int | str | None = None,
+        start: int | str | datetime | None = None,
+        evaluate_at: Sequence[int | str | datetime] | None = None,
+        max_delay: int | str | timedelta | None = None,
         why: bool = False,
         time_property: str | Sequence[str] | None = None,
         map: MapGiven = None,
         context: ContextGiven = None,
-        max_advance: int | str | None = None,
+        max_advance: int | str | timedelta | None = None,
         max_derivations: int | None = None,
         max_runs: int | None = None,
         assign_time: str | None = None,
@@ -141,16 +141,17 @@ class Engine:
         return Matches(self._pushed(list(events), stream), self.query)
 
     def _pushed(self, given: list[Event | Mapping[str, Any]], stream: str | None) -> Sequence[Match]:
-        with self._steps.step(refusing=True):
+        with self._steps as step:
             events = self._accepted(given, stream)
-        with self._steps.step():
+            step.changes()
             return self._step(events)
 
     def _mapped(self, given: Mapping[str, Any], stream: str | None) -> Sequence[Event]:
         """The events that the mapping makes of a row."""
         if not isinstance(given, Mapping):
-            ought = "scepter.Event(stream, graph, time)"
-            raise option_error("event", f"an engine takes events, not a {type(given).__name__}", help=ought)
+            rows = self._map is not None or self._context is not None
+            ought = "engine.push(row, stream='…'), a row as a dictionary" if rows else "scepter.Event(stream, graph, time)"
+            raise option_error("event", f"an engine takes events, not {a_type(given)}", help=ought)
         if self._map is None and self._context is None:
             raise option_error(
                 "event",
@@ -190,8 +191,10 @@ class Engine:
                 if self._closed:
                     raise DataError(Diagnostic("closed", "the engine is closed and takes no more events"))
                 if event.stream not in streams and not every:
-                    self.query.resolve_stream(event.stream)  # raises with the names the query knows
-                    raise option_error("derived-stream", f"<{event.stream}> is constructed by the query itself")
+                    iri = self.query.resolve_stream(event.stream)  # raises with the names the query knows
+                    if iri not in streams:
+                        raise option_error("derived-stream", f"<{iri}> is constructed by the query itself")
+                    event = event.into(iri)  # it was called by its alias or prefixed name
                 if event.kind is None:
                     event = event.timed(self._options.times, self._engine.reading.assign)
                 if event.kind is not self._kind:
@@ -227,13 +230,19 @@ class Engine:
         self._engine.prepare(kind)
         self._kind = kind
 
+    def _begin_without_events(self) -> None:
+        """Instants of evaluation tell the kind of time, too: there are answers without any event."""
+        if self._kind is None and self._options.evaluate_at:
+            self._begin(self._options.evaluate_at[0].kind)
+
     def _step(self, events: list[Event]) -> Sequence[Match]:
         """All instants that the events close are taken in one batch; the last one stays open."""
         at_once, new, watermark = self._in_time(events)
         self._arrivals += len(new)
         self._wait(new)
         before = self._watermark
-        reopens = before in [entry[0] for entry in new] or (bool(at_once) and at_once[0].end == before)
+        # none waits from then on, but for those that came now
+        reopens = bool(self._ahead and self._ahead[0][0] == before) or bool(at_once and at_once[0].end == before)
         if not reopens and watermark == before:
             return []
         more: Sequence[Match] = ()
@@ -288,9 +297,13 @@ class Engine:
 
     def _due(self, time: int) -> list[Entry]:
         """The events that wait up to a time, which wait no more."""
-        at = bisect_left(self._ahead, (time + 1,))
-        due = self._ahead[:at]
-        del self._ahead[:at]
+        ahead = self._ahead
+        if ahead and ahead[-1][0] <= time:
+            self._ahead = []
+            return ahead
+        at = bisect_left(ahead, (time + 1,))
+        due = ahead[:at]
+        del ahead[:at]
         return due
 
     def _release(self, watermark: int, reopens: bool, at_once: list[Event]) -> Sequence[Match]:
@@ -298,40 +311,47 @@ class Engine:
         and has been undone, what was returned before is not returned again.
 
         Instants are closed before the open one is saved: what operators then evict is never asked for again by an undo."""
+        engine = self._engine
         due: list[Entry] = []
-        if watermark > self._watermark:  # what was open, if it has been undone, is closed with the rest
+        if watermark > self._watermark and reopens:  # what was open, if it has been undone, is closed with the rest
             due = sorted(self._instant.entries)
         self._watermark = watermark
         if self._ahead and self._ahead[0][0] < watermark:
             due += self._due(watermark - 1)
         found: Sequence[Match] = ()
         if due or at_once or not reopens:
-            self._take([entry[3] for entry in due])
-            self._take(at_once)
-            found = self._instant.fresh(self._engine.advance(watermark - 1))
-            self._engine.commit()
-            self._instant.forget()
-            self._prune()
-        check_runs(self._engine.state_size, self._options.work)
-        self._engine.save()
+            if due:
+                self._take([entry[3] for entry in due])
+            if at_once:
+                self._take(at_once)
+            found = engine.advance(watermark - 1)
+            engine.commit()
+            if reopens:  # else it has been forgotten
+                found = self._instant.fresh(found)
+                self._instant.forget()
+            if len(self._events) > self._prune_at:
+                self._prune()
+        check_runs(engine.state_size, self._options.work)
+        engine.save()
         self._open = True
         opened = self._due(watermark)
         if len(opened) > 1:
             opened.sort(key=itemgetter(2))
-        if self._engine.in_parts:
+        if engine.in_parts:
             self._take([entry[3] for entry in opened])
-            told = self._engine.advance(watermark, watermark - 1)
+            told = engine.advance(watermark, watermark - 1)
         else:
-            self._instant.take(opened, self._engine, self._events, self._read)
-            told = self._instant.fresh(self._engine.advance(watermark, watermark - 1))
+            self._instant.take(opened, engine, self._events, self._read)
+            told = self._instant.fresh(engine.advance(watermark, watermark - 1))
             self._instant.returned += told
         return [*found, *told] if found else told
 
     def _take(self, events: list[Event]) -> None:
+        engine = self._engine
         for at in range(0, len(events), _TOGETHER):
             some = events[at : at + _TOGETHER]
-            self._events.update(enumerate(some, self._engine.next_number))
-            self._engine.take(self._read(some))
+            self._events.update(enumerate(some, engine.next_number))
+            engine.take(self._read(some))
 
     def _read(self, events: list[Event]) -> EventBatch:
         assert self._kind is not None
@@ -345,7 +365,8 @@ class Engine:
     def _commit(self) -> None:
         self._engine.commit()
         self._forget_open()
-        self._prune()
+        if len(self._events) > self._prune_at:
+            self._prune()
 
     def _forget_open(self) -> None:
         self._open = False
@@ -353,14 +374,14 @@ class Engine:
 
     def _prune(self) -> None:
         """Let go of the events that no later match can show."""
-        if len(self._events) > self._prune_at:
-            known, live = self._events, self._engine.live_events().tolist()
-            self._events = {number: known[number] for number in live if number in known}
-            self._prune_at = max(_PRUNE_FROM, 2 * len(self._events))
+        known, live = self._events, self._engine.live_events().tolist()
+        self._events = {number: known[number] for number in live if number in known}
+        self._prune_at = max(_PRUNE_FROM, 2 * len(self._events))
 
     def advance(self, time: int | str | datetime) -> list[Match]:
         """Say that time has reached `time`: no event at or before it, beyond those of the allowed delay, will come."""
         value, kind = read_instant(time)
+        self._begin_without_events()
         if self._kind is None:
             return Matches(query=self.query)
         if kind is not self._kind:
@@ -368,7 +389,8 @@ class Engine:
         watermark = value - self._delay
         if watermark < self._watermark or (watermark == self._watermark and not self._open):
             return Matches(query=self.query)
-        with self._steps.step():
+        with self._steps as step:
+            step.changes()
             self._commit()  # also of an instant that events have reached: now it is closed
             self._watermark = watermark
             self._take([entry[3] for entry in self._due(watermark)])
@@ -379,9 +401,11 @@ class Engine:
         if self._closed:
             return Matches(query=self.query)
         self._closed = True
+        self._begin_without_events()
         if self._kind is None:
             return Matches(query=self.query)
-        with self._steps.step():
+        with self._steps as step:
+            step.changes()
             self._commit()
             self._take([entry[3] for entry in self._due(MAX_INSTANT)])
             return Matches(self._engine.finish(), self.query)

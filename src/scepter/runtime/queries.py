@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from scepter.algebra.events import EventQuery, needs_end
 from scepter.algebra.query import Program
-from scepter.errors import Diagnostic, QueryError, Source, option_error
+from scepter.errors import Diagnostic, QueryError, Source, a_type, option_error
 from scepter.lower import Lowered, lower
 from scepter.lower.together import called, together
 from scepter.optimizer.never import rules_that_never_fire
@@ -180,7 +180,7 @@ def one_query(given: object) -> Query:
         files = all(query.name != "<query>" for query in queries)
         names = called([query.name for query in queries]) if files else [str(number + 1) for number in range(len(queries))]
         return combined(dict(zip(names, queries, strict=True)))
-    what = "text" if isinstance(given, str) else f"a {type(given).__name__}"
+    what = "text" if isinstance(given, str) else a_type(given)
     raise option_error("query", f"the query is given as {what}", help="make one of its text: scepter.parse(text)")
 
 

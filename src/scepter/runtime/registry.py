@@ -11,10 +11,12 @@ from scepter.algebra.events import EventQuery
 from scepter.algebra.query import Query, Result, Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
+from scepter.errors import option_error
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.nodes.sequence_nodes import Refused
 from scepter.physical.plan import UnitPlan
+from scepter.physical.planning.time_checks import check_times
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
@@ -25,8 +27,9 @@ from scepter.runtime.options import RunOptions
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.surroundings import surroundings
 from scepter.runtime.tasks import Task
-from scepter.runtime.timed_checks import check_timed
 from scepter.timeline import TimeKind
+
+_POLICIES = (None, "unrestricted", "chronological", "recent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,22 @@ class TaskSetup:
     """What the unit rests on before any event comes."""
 
 
+def check(plan: UnitPlan, setup: TaskSetup) -> None:
+    """What does not fit the streams' timestamps is an error, and so is a policy that the unit does not take."""
+    if not isinstance(plan.unit, TimedProgram):
+        return
+    check_times(plan.unit, setup.kind, setup.options.time_unit)
+    if setup.options.policy not in _POLICIES:
+        raise option_error(
+            "policy",
+            f"this query takes no policy {setup.options.policy}",
+            help="the policies are unrestricted, chronological, recent",
+        )
+
+
 def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
     """What executes the plan of a unit; what does not fit the streams' timestamps is an error here, before the run."""
-    if isinstance(plan.unit, TimedProgram):
-        check_timed(plan.unit, setup)
+    check(plan, setup)
     match plan.root:
         case Refused(error=error):
             raise error

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Result
-from scepter.algebra.timed import TimedProgram
 from scepter.kernel.build import Surroundings
 from scepter.kernel.row.forked import Forked
 from scepter.kernel.rows import Rows
@@ -21,17 +20,15 @@ from scepter.rdf.terms import IRI
 from scepter.runtime.answering import Answering
 from scepter.runtime.matches import Match
 from scepter.runtime.pipeline import Pipeline
-from scepter.runtime.registry import TaskSetup, result_of
+from scepter.runtime.registry import TaskSetup, check, result_of
 from scepter.runtime.surroundings import surroundings
 from scepter.runtime.tasks import Task
-from scepter.runtime.timed_checks import check_timed
 
 
 def shared_tasks(units: Sequence[UnitPlan], setup: TaskSetup) -> dict[int, Task]:
     """A task for each of some units that share operators, by their numbers."""
     for unit in units:
-        assert isinstance(unit.unit, TimedProgram)
-        check_timed(unit.unit, setup)
+        check(unit, setup)
     around = surroundings(units[0], setup)
     pipeline = SharedPipeline(units, [result_of(unit) for unit in units], setup, around)
     return {unit.number: SharedTask(pipeline, place, unit) for place, unit in enumerate(units)}

@@ -47,6 +47,10 @@ below what ends a process."""
 _ROWS_OF_AN_INSTANT: Final = 1_000_000
 STEP_EVENTS: Final = 1 << 16
 """So many events are taken before time moves on: fewer cost more calls, more cost memory."""
+_LONGEST_STEP: Final = 4
+"""Times as many at most, where many partial matches wait from step to step."""
+_FOR_EACH_RUN: Final = 4
+"""Events of a step for each partial match that waits: to write one out and to sweep it costs about what an event does."""
 _FIRST_STEP: Final = 64
 """Events of the first step of a run with limits."""
 _NO_ENDS: Final = np.empty(0, np.int64)
@@ -241,6 +245,18 @@ class Pace:
                     self.events = max(self.events // 2, _FIRST_STEP)
         if until < MAX_INSTANT:
             yield until
+
+    def wait(self, runs: float) -> None:
+        """So many partial matches wait behind a step. Each is written out at its end and swept, whatever comes of it: so that
+        this stays a part of the work, a step takes several times as many events, as long as nothing limits it.
+
+        >>> pace = Pace(NO_LIMITS, 1000)
+        >>> pace.wait(500)
+        >>> pace.events
+        2000
+        """
+        if not self._limited:
+            self.events = int(min(max(self._most, _FOR_EACH_RUN * runs), _LONGEST_STEP * self._most))
 
 
 class Clock:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lark import Token, Tree
 from lark.exceptions import UnexpectedInput, VisitError
 
-from scepter.errors import Diagnostic, QueryError, Source, Span, option_error, query_error
+from scepter.errors import Diagnostic, QueryError, Source, Span, nearest, option_error, query_error
 from scepter.syntax.expected import stands_for_a_verb, syntax_error
 from scepter.syntax.grammar import parser, refuse_deep
 
@@ -159,15 +159,26 @@ def detect_language(text: str, filename: str | None = None) -> str:
     raise QueryError(
         query_error(
             "unknown-language",
-            f"cannot tell which language this query is written in: it is none of {', '.join(LANGUAGES)} by its words",
-            help="name the language with --language, or give the file the extension " + " ".join(_EXTENSIONS),
+            f"cannot tell which language {filename or 'this query'} is written in: "
+            f"it is none of {', '.join(LANGUAGES)} by its words",
+            help=_of_a_name(text) or "name the language (--language), or give the file the extension " + " ".join(_EXTENSIONS),
         ).diagnostic,
         Source(filename or "<query>", text),
     )
+
+
+def _of_a_name(text: str) -> str | None:
+    """What to do where the name of a file was given for its text."""
+    name = text.strip()
+    return f"to read a file, give Path({name!r})" if len(name.split()) == 1 and name.endswith(tuple(_EXTENSIONS)) else None
 
 
 def known_language(language: str) -> str:
     """The language of that name, in any case; OptionError `unknown-language` if there is none."""
     if language.lower() in LANGUAGES:
         return language.lower()
-    raise option_error("unknown-language", f"{language!r} is no language; the languages are {', '.join(LANGUAGES)}")
+    close = nearest(language.lower(), LANGUAGES)
+    raise option_error(
+        "unknown-language", f"{language!r} is no language; the languages are {', '.join(LANGUAGES)}",
+        help=None if close is None else f"did you mean {close}?",
+    )  # fmt: skip

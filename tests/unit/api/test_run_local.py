@@ -138,7 +138,7 @@ class TestOptions:
     def test_the_options_of_a_run(self, query: scepter.Query, file: Path) -> None:
         assert rows(query.run(file, time_unit="s")) == FALL
         assert query.run({"Prices": file}, max_delay=100)
-        with pytest.raises(scepter.OptionError, match="takes no --policy"):
+        with pytest.raises(scepter.OptionError, match="takes no policy"):
             query.run(file, policy="recent")
 
     def test_background_and_ontology(self) -> None:

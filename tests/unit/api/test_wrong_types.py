@@ -48,6 +48,7 @@ def calls() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "parse": (scepter.parse, {"text": QUERY}),
         "run_local": (scepter.run_local, {"query": query, "streams": EVENTS}),
         "run": (scepter.run, {"query": query, "spark": None, "streams": EVENTS}),
+        "each_batch": (scepter.each_batch, {"write": print, "spark": None, "checkpoint": "state"}),
         "events": (scepter.events, {"rows": [{"t": 1, "v": 2}], "map": MAP}),
         "Engine": (scepter.Engine, {"query": query}),
         "Event": (scepter.Event, {"stream": "http://example/s", "graph": ":a :v 2 .", "start": 1, "prefixes": PREFIXES}),

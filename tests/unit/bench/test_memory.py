@@ -11,7 +11,9 @@ import pytest
 from scepter.bench.contenders import contender
 from scepter.bench.model import Point, Room
 from scepter.bench.workloads import every
-from scepter.runtime import local, pipeline
+from scepter.io.sources import FileSource
+from scepter.rdf.nquads import BATCH_BYTES
+from scepter.runtime import local, pipeline, work
 
 SHORT = 6_000
 MORE = 1.25
@@ -53,6 +55,10 @@ def peaks(points: Callable[[Room], Iterator[Point]], folder: Path, length: int, 
 @pytest.mark.parametrize("name", TRIED)
 def test_state_is_flat(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "STEP_EVENTS", 512)
+    monkeypatch.setitem(
+        FileSource.batches.__kwdefaults__ or {}, "batch_bytes", BATCH_BYTES
+    )  # else one holds all of the first stream
+    monkeypatch.setattr(work, "_LONGEST_STEP", 1)  # the second stream is given time for longer steps, the first is not
     monkeypatch.setattr(pipeline, "_SWEEP_FROM", SWEEP_FROM)
     points = every()[name].points
     short = peaks(points, tmp_path / "short", SHORT, TRIED[name])

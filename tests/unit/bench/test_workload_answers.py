@@ -30,6 +30,8 @@ from scepter.bench.workloads import (
     rsepql_policies,
     scan,
     sensors,
+    spark,
+    spark_languages,
     sparkwave,
     spaseq_kleene,
     together,
@@ -192,3 +194,11 @@ def test_ticks_are_the_same_for_the_same_seed() -> None:
     assert first.company.tolist() == again.company.tolist()
     assert first.cents.tolist() == again.cents.tolist()
     assert first.cents.min() > 0
+
+
+@pytest.mark.parametrize("points", [spark_languages.points, spark_languages.long_runs, spark.micro_batches])
+def test_live_workloads_in_one_process(room: Room, points: Callable[[Room], Iterator[Point]]) -> None:
+    """Their streams in files, a micro-batch each: Spark itself takes minutes."""
+    for point in points(room):
+        names = [name for name in point.contenders if name in ("local", "tasks")] or ["local"]
+        agree(replace(point, contenders=tuple(names)), least=0)

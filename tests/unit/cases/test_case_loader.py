@@ -44,6 +44,21 @@ def small(expectation: str, head: str = "") -> str:
     return f'prefixes: {{"": "http://example/"}}\n{head}query: q\n{dedent(expectation)}'
 
 
+def test_keys_without_a_value_are_left_out(tmp_path: Path) -> None:
+    case = load_case(write(tmp_path, small("expect: []", "options:\nbackground:\nstreams:\nontology:\nversions:\n")))
+    assert (case.options, case.background, case.streams, case.ontology) == ({}, {}, {}, None)
+
+
+def test_background_graphs_by_prefixed_names(tmp_path: Path) -> None:
+    head = 'background: {":db": ":a :b 1 .", "http://e/g": ":a :b 2 .", "": ":a :b 3 ."}\n'
+    assert set(load_case(write(tmp_path, small("expect: []", head))).background) == {"http://example/db", "http://e/g", None}
+
+
+def test_derivations_may_be_bounded(tmp_path: Path) -> None:
+    case = load_case(write(tmp_path, small("expect-error: endless", "options: {max-derivations: 5}\n")))
+    assert case.options == {"max-derivations": "5"}
+
+
 def test_a_whole_case(tmp_path: Path) -> None:
     case = load_case(write(tmp_path, WHOLE))
     assert (case.name, case.language) == ("the whole of it", "spaseq")

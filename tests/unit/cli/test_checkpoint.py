@@ -30,7 +30,9 @@ def identity(text: str = QUERY, buckets: int = 32, *, asked: bool = False) -> Id
 
 def batches(folder: Path, offsets: int, commits: int) -> None:
     """Spark's part, after so many micro-batches."""
-    (folder / "spark" / "state").mkdir(parents=True, exist_ok=True)
+    (folder / "spark" / "state" / "0" / "_metadata").mkdir(parents=True, exist_ok=True)
+    (folder / "spark" / "state" / "0" / "_metadata" / "v2").mkdir(exist_ok=True)
+    (folder / "spark" / "metadata").write_text('{"id": "1"}')
     for log, last in (("offsets", offsets), ("commits", commits)):
         (folder / "spark" / log).mkdir(exist_ok=True)
         for number in range(last):
@@ -63,7 +65,7 @@ def test_a_run_goes_on_whatever_moment_it_was_killed_at(folder: Path) -> None:
 
 def test_a_run_killed_between_a_file_and_its_checksum_goes_on(folder: Path) -> None:
     metadata = folder / "spark" / "state" / "0" / "_metadata" / "v2"
-    metadata.mkdir(parents=True)
+    metadata.mkdir(parents=True, exist_ok=True)
     (metadata / "2").write_text("v1\n{}")
     (metadata / ".2.crc").write_bytes(b"crc\0\0\0\2\0of the start before")
     rows = folder / "spark" / "state" / "0" / "0" / ".1.changelog.crc"
@@ -94,7 +96,7 @@ def test_another_number_of_buckets_is_refused_where_it_is_asked_for(folder: Path
     assert str(caught.value).splitlines() == [
         f"error[other-query]: {folder} holds the state of a run with other options: spark.scepter.buckets is 64 now",
         "note: it was 32",
-        "help: go back to what it was, let --warm-up begin with the last of its history, or start anew with another folder",
+        "help: go back to what it was, let warm_up begin with the last of its history, or start anew with another folder",
     ]
 
 

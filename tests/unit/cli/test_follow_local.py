@@ -140,6 +140,24 @@ def test_versions_are_followed_and_time_does_not_wait_for_them(tmp_path: Path) -
     assert rest == "" and run.returncode == 0, told
 
 
+def test_a_version_with_bad_lines_is_left_out_while_they_are_followed(tmp_path: Path) -> None:
+    def version(name: str, road: str, time: int, bad: str = "") -> str:
+        stamp = "<http://www.w3.org/ns/prov#generatedAtTime>"
+        return (
+            f'<urn:{name}> {stamp} "{time}"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+            f"{bad}<http://e/{road}> <http://e/is> <http://e/open> <urn:{name}> .\n"
+        )
+
+    (tmp_path / "in").mkdir()
+    bad = '<http://e/r> <http://e/is> "open\n' * 5_000
+    (tmp_path / "in" / "1.nq").write_text(version("v1", "r1", 1) + version("v2", "r2", 5, bad) + version("v3", "r3", 9))
+    run = follow_roads(tmp_path, "--versions", "roads=in")
+    rest, told = run.communicate(on("a", "r1", 6) + on("b", "r2", 7) + on("b", "r3", 10), timeout=PATIENCE)
+    found = [json.loads(line) for line in rest.splitlines()]
+    assert [(row["end"], row["bindings"]["y"]["value"]) for row in found] == [(6, "http://e/r1"), (10, "http://e/r3")]
+    assert run.returncode == 0 and "5001 lines or events could not be used" in told
+
+
 def test_a_socket_that_closes_in_the_middle_of_a_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         source = f"http://e/s=tcp://127.0.0.1:{server.getsockname()[1]}"

@@ -49,10 +49,15 @@ def test_everything_rsep_ql_takes() -> None:
     )
 
 
-@pytest.mark.parametrize("policy", ["unrestricted", "chronological", "recent", "naive"])
+@pytest.mark.parametrize("policy", ["chronological", "recent", "naive"])
 @pytest.mark.parametrize("language", ["spaseq", "sparkwave"])
 def test_a_language_without_policies_refuses_every_one(language: str, policy: str) -> None:
-    assert "takes no --policy" in refused(language, policy=policy)
+    assert "takes no policy" in refused(language, policy=policy)
+
+
+@pytest.mark.parametrize("language", ["spaseq", "ep-sparql", "obep", "rsep-ql", "sparkwave"])
+def test_the_default_policy_may_be_said_in_every_language(language: str) -> None:
+    assert run_options(_lowered(language), policy="unrestricted").policy == "unrestricted"
 
 
 def test_a_language_refuses_a_policy_it_lacks() -> None:
@@ -67,7 +72,7 @@ def test_a_misspelt_policy_is_told_first() -> None:
 
 @pytest.mark.parametrize("language", ["spaseq", "ep-sparql", "sparkwave"])
 def test_only_rsep_ql_and_obep_are_evaluated_at_instants(language: str) -> None:
-    assert "takes no --evaluate-at" in refused(language, evaluate_at="8")
+    assert "takes no evaluate_at" in refused(language, evaluate_at="8")
 
 
 @pytest.mark.parametrize("language", ["rsep-ql", "obep"])

@@ -281,7 +281,7 @@ class TestFailures:
     def test_exit_codes(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, words: str
     ) -> None:
-        def breaking(*arguments: object) -> Iterator[object]:
+        def breaking(*arguments: object, named: bool) -> Iterator[object]:
             raise error
             yield
 
@@ -453,7 +453,7 @@ def test_what_spark_says_is_not_a_fault_of_ours(folder: Path, monkeypatch: pytes
 
     FromTheJvm.__module__ = "py4j.protocol"
 
-    def breaking(*arguments: object) -> Iterator[object]:
+    def breaking(*arguments: object, named: bool) -> Iterator[object]:
         raise FromTheJvm("An error occurred while calling x.\n: org.apache.spark.SparkException: Could not parse 'x'\n\tat y")
         yield
 
@@ -463,7 +463,7 @@ def test_what_spark_says_is_not_a_fault_of_ours(folder: Path, monkeypatch: pytes
 
 
 def test_too_little_memory_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaking(*arguments: object) -> Iterator[object]:
+    def breaking(*arguments: object, named: bool) -> Iterator[object]:
         raise MemoryError
         yield
 

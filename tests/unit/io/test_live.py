@@ -201,7 +201,7 @@ def test_a_socket_that_closes_in_the_middle_of_a_line() -> None:
         ("kafk://x", "cannot be followed in this process"),
         ("none.nq", "does not exist"),
         ("s.trig", "cannot be read while it is written"),
-        ("s.csv", "add --map FILE"),
+        ("s.csv", "add map=FILE"),
     ],
 )
 def test_what_cannot_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, message: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +99,9 @@ def test_events_one_by_one() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (5, "given as a int"),
+        (5, "given as an int"),
         ({"time": 1}, "given as a dict"),
-        ([1, 2], "item 0 of the rows is a int, not a dictionary"),
+        ([1, 2], "item 0 of the rows is an int, not a dictionary"),
         (b"time", "given as a bytes"),
     ],
 )
@@ -117,18 +119,32 @@ def test_what_is_no_mapping(map: Any) -> None:
 def test_an_empty_mapping_and_a_stream_that_is_no_name() -> None:
     with pytest.raises(OptionError, match="the mapping is empty"):
         scepter.events(ROWS, "")
-    with pytest.raises(OptionError, match="stream is an IRI, not a int"):
+    with pytest.raises(OptionError, match="stream is an IRI, not an int"):
         scepter.events(ROWS, MAP, stream=7)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
-    [(ROWS[0], "was given one row"), (pd.DataFrame(ROWS), r"a table \(DataFrame\)"), (5, "was given a int")],
+    [(ROWS[0], "was given one row"), (pd.DataFrame(ROWS), r"a table \(DataFrame\)"), (5, "was given an int")],
     ids=["row", "table", "number"],
 )
 def test_what_push_all_is_not_given(given: Any, told: str) -> None:
     with pytest.raises(OptionError, match=told):
         Engine(parse(QUERY), map=MAP).push_all(given)
+
+
+def test_a_value_of_another_type_in_a_table_at_hand_costs_its_row_alone() -> None:
+    others: list[Any] = ["warm", None, float("nan"), True, 2.5, Decimal("3"), date(2026, 3, 1)]
+    more = [{"time": 100 + number, "sensor": "a", "value": value} for number, value in enumerate(others)]
+    run = scepter.run_local(parse(QUERY), pd.DataFrame([*ROWS, *more]), map=MAP)
+    assert found(run) == EXPECTED
+    told = [letter.reason for letter in run.dead_letters]
+    assert told == [f"'{text}' of value is no xsd:integer" for text in ("warm", "true", "2.5", "2026-03-01")]
+
+
+def test_a_table_whose_values_are_no_texts_is_refused() -> None:
+    with pytest.raises(OptionError, match="Arrow cannot read it"):
+        scepter.run_local(parse(QUERY), pd.DataFrame([*ROWS, {**ROWS[0], "value": {"a": 1}}]), map=MAP)
 
 
 def test_wrong_rows_are_told_what_is_missing() -> None:
@@ -138,7 +154,9 @@ def test_wrong_rows_are_told_what_is_missing() -> None:
     with pytest.raises(OptionError, match="unless it has a mapping"):
         Engine(query).push(ROWS[0])
     with pytest.raises(OptionError, match="an engine takes events, not a str"):
-        Engine(query, map=MAP).push("row")  # type: ignore[arg-type]
+        Engine(query).push("row")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="a row as a dictionary"):
+        Engine(query, map=MAP).push("S", ROWS[0])  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="does not say which field is the time"):
         Engine(query, map=MAP.replace("time: $(time)\n", ""))
     with pytest.raises(OptionError, match="there is no file"):

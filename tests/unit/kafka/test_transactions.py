@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -78,3 +79,53 @@ def test_a_broker_that_is_back_gets_the_rest(client: Client) -> None:
     client.away = lambda call: client.now < 40 and call.endswith("_transaction") and call != "begin_transaction"
     writing.write(MESSAGES, MARKS)
     assert client.calls.count("begin_transaction") >= 1 and client.calls[-1] == "commit_transaction"
+
+
+class Stuck(Client):
+    """A client whose first producer never comes back from one call, and which holds what was committed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made = 0
+        self.committed_offset = 4
+        self.let_go = threading.Event()
+
+    def producer(self) -> Stuck:
+        self.made += 1
+        return self
+
+    def send_offsets_to_transaction(self, *given: Any) -> None:
+        if self.made == 1:
+            self.let_go.wait()
+
+    def committed(self, asked: list[Any], timeout: float) -> list[Any]:
+        return [kafka.TopicPartition(each.topic, each.partition, self.committed_offset) for each in asked]
+
+
+@pytest.fixture
+def stuck(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stuck]:
+    found = Stuck()
+    monkeypatch.setattr(transactions, "producer", lambda address, name: found.producer())
+    monkeypatch.setattr(transactions, "consumer", lambda address, **settings: found)
+    monkeypatch.setattr(transactions, "_STUCK", 0.05)
+    yield found
+    found.let_go.set()
+
+
+def test_a_call_that_never_ends_is_left_behind_with_its_producer(stuck: Stuck) -> None:
+    writing = opened(stuck)
+    assert writing.marks([("t", 0)]) == {("t", 0): Mark("t", 0, 4)}
+    writing.write(MESSAGES, MARKS)
+    assert stuck.made == 2
+    assert [call for call in stuck.calls if call.endswith(("_transaction", "_transactions"))] == [
+        "init_transactions", "begin_transaction", "init_transactions", "begin_transaction", "commit_transaction",
+    ]  # fmt: skip
+
+
+def test_a_run_that_was_left_behind_by_another_one_writes_no_more(stuck: Stuck) -> None:
+    writing = opened(stuck)
+    writing.marks([("t", 0)])
+    stuck.committed_offset = 5
+    with pytest.raises(DataError, match="another run went on"):
+        writing.write(MESSAGES, MARKS)
+    assert "commit_transaction" not in stuck.calls

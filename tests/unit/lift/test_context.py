@@ -109,7 +109,7 @@ def test_the_command_line(tmp_path: Path) -> None:
         ('{"a": ', "is not JSON"),
         ({"a": {"@id": 5}}, "is no JSON-LD context"),
         (["x", 5], "would have to be fetched"),
-        ([5], "holds no context but a int"),
+        ([5], "holds no context but an int"),
         (7, "context cannot be int"),
     ],
 )

@@ -9,6 +9,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -130,7 +131,7 @@ def test_groups_do_not_depend_on_where_blocks_are_cut(seed: int, monkeypatch: py
     mapping = READING.replace("time: $(time)", "time: $(time)\nevent: $(time)")
     rows = "".join(f"{i // draw.choice([1, 2, 3])},s{i % 3},{i}\n" for i in range(200))
     whole = lift(f"time,sensor,value\n{rows}", mapping)
-    monkeypatch.setattr("scepter.lift.tables._BLOCK", draw.randrange(20, 200))
+    monkeypatch.setattr("scepter.lift.records._BLOCK", draw.randrange(20, 200))
     assert lift(f"time,sensor,value\n{rows}", mapping) == whole
     lines = "".join(
         json.dumps(dict(zip(("time", "sensor", "value"), line.split(","), strict=True))) + "\n" for line in rows.split()
@@ -478,9 +479,20 @@ def test_suggestions_look_into_documents_and_at_epochs() -> None:
         suggested(io.BytesIO(b""), ".csv", "x.csv")
 
 
+def test_a_suggestion_iterates_over_the_items_that_have_the_times() -> None:
+    items = [{"at": f"2026-01-0{day}T00:00:00Z", "sensor": f"s{day}", "value": day} for day in (1, 2, 3)]
+    document = {"meta": {"page": 1}, "data": {"all items": items[:2]}}
+    text = "".join(json.dumps(each) + "\n" for each in (document, {"data": {"all items": items[2:]}}))
+    mapping = suggested(io.BytesIO(text.encode()), ".json", "in/x.json")
+    assert """sources: [["x.json~jsonpath", "$.data['all items'][*]"]]""" in mapping
+    assert "time: $(at)" in mapping and "s: ex:$(sensor)" in mapping and "[ex:value, $(value), xsd:integer]" in mapping
+    events, letters = lift(text, mapping, ".json")
+    assert len(events) == 3 and not letters
+
+
 @pytest.mark.parametrize("block", [1, 7, 64, 1 << 20])
 def test_blocks_are_cut_between_records(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scepter.lift.tables._BLOCK", block)
+    monkeypatch.setattr("scepter.lift.records._BLOCK", block)
     rows = [[str(i), f'a"{i}\n,b' if i % 3 else "", "é" * i] for i in range(40)]
     text = io.StringIO(newline="")
     csv.writer(text).writerows([["a", "b", "c"], *rows])
@@ -526,3 +538,19 @@ def test_a_suggestion_for_orders_nested_two_deep() -> None:
         assert field in mapping
     made = MappedEvents("orders", orders, MappedReaders(read_mapping(mapping, "m.yml")), "http://e/s")
     assert [len(event.triples) for event in made] == [6, 1]
+
+
+def test_rows_of_which_nothing_is_asked_for_are_events_without_triples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They still move time on. What was allocated for their triples was told without having been written."""
+    empty = np.empty
+
+    def dirty(shape: Any, *more: Any, **named: Any) -> Any:
+        found = empty(shape, *more, **named)
+        found.fill(7)
+        return found
+
+    monkeypatch.setattr(np, "empty", dirty)
+    table = "time,sensor,value\n1,s1,7\n2,s2,8\n3,s1,9\n"
+    events, letters = lift(table, predicates=frozenset({term_id(KEY, "<http://example/other>")}))
+    assert events == [(time, time, None, []) for time in (1, 2, 3)]
+    assert letters == []

@@ -340,6 +340,52 @@ SITUATIONS = [
         '<http://www.w3.org/ns/r2rml#objectMap> [ <http://semweb.mmlab.be/ns/rml#reference> "First" ] ] .',
         f'{S10} <http://e/p> "Venus" .',
     ),
+    Situation(
+        "a template that no scheme begins is encoded and put behind the base",
+        [{"ID": "http://x/y z", "A": "x"}],
+        one('rml:template "{ID}"', pair("ex:a", 'rml:reference "A"'), "<#T> rml:baseIRI <http://base/> ."),
+        '<http://base/http%3A%2F%2Fx%2Fy%20z> <http://e/a> "x" .',
+    ),
+    Situation(
+        "the base of the text is that of the mapping",
+        [{"ID": "10", "A": "x"}],
+        "@base <http://text/> . " + one('rml:template "n/{ID}"', pair("ex:a", 'rml:reference "A" ; rml:termType rml:IRI')),
+        "<http://text/n/10> <http://e/a> <http://text/x> .",
+    ),
+    Situation(
+        "each triples map has its own base",
+        [{"ID": "10", "A": "x"}],
+        "@base <http://text/> . "
+        + one('rml:template "{ID}"', pair("ex:a", "rml:parentTriplesMap <#U>"), "<#T> rml:baseIRI <http://one/> .")
+        + """ <#U> rml:logicalSource [ rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" ] ;
+              rml:baseIRI <http://two/> ; rml:subjectMap [ rml:reference "A" ; rml:class ex:C ] .""",
+        "<http://one/10> <http://e/a> <http://two/x> .\n"
+        "<http://two/x> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://e/C> .",
+    ),
+    Situation(
+        "an unsafe IRI is not encoded, and is told where it is none",
+        [{"ID": "a/b", "A": "x"}, {"ID": "a b", "A": "y"}],
+        one('rml:template "http://e/{ID}/{A}" ; rml:termType rml:UnsafeIRI', pair("ex:a", 'rml:reference "A"')),
+        '<http://e/a/b/x> <http://e/a> "x" .',
+        letters=1,
+    ),
+    Situation(
+        "a datatype and a language as constants of maps",
+        PEOPLE[:1],
+        one(
+            BY_ID,
+            pair("ex:id", 'rml:reference "ID" ; rml:datatypeMap [ rml:constant xsd:byte ]')
+            + " ; "
+            + pair("ex:s", 'rml:reference "Sport" ; rml:languageMap [ rml:constant "en" ]'),
+        ),
+        f'{S10} <http://e/id> "10"^^<{XSD}byte> .\n{S10} <http://e/s> "Tennis"@en .',
+    ),
+    Situation(
+        "a constant of the term type that is said",
+        PEOPLE[:1],
+        one(BY_ID, pair("ex:p", "rml:constant ex:o ; rml:termType rml:IRI")),
+        f"{S10} <http://e/p> <http://e/o> .",
+    ),
     Situation("no rows", [], one(BY_ID, pair("ex:p", 'rml:reference "First"')), ""),
 ]
 
@@ -432,6 +478,12 @@ JSON_ONLY = [
         [{"list": [{"ID": 10, "v": "a"}]}],
         one(BY_ID, pair("ex:v", 'rml:reference "v"')).replace('"$[*]"', '"$.list"'),
         f'{S10} <http://e/v> "a" .',
+    ),
+    Situation(
+        "a point before brackets",
+        [{"ID": 10, "a": ["x"]}],
+        one(BY_ID, pair("ex:a", 'rml:reference "$.a.[*]"')),
+        f'{S10} <http://e/a> "x" .',
     ),
     Situation(
         "big integers keep their digits",
@@ -533,6 +585,20 @@ REFUSED = [
     (one(BY_ID, "rml:predicateObjectMap [ rml:predicate ex:p ]"), "a predicate and an object"),
     (one('rml:reference "x" ; rml:termType rml:Literal'), "a literal cannot be a subject"),
     (one(f"{BY_ID} ; rml:termType ex:Odd"), "is no term type"),
+    (one('rml:constant "School"'), "a literal cannot be a subject"),
+    (one(f'{BY_ID} ; rml:graphMap [ rml:reference "x" ; rml:termType rml:Literal ]'), "a literal cannot be a graph"),
+    (one(BY_ID, pair('"p"', 'rml:reference "x"')), "a literal cannot be a predicate"),
+    (one(BY_ID, pair("[]", 'rml:reference "x"')), "a blank node cannot be a predicate"),
+    (one("rml:constant ex:s ; rml:termType rml:BlankNode"), "is no blank node, as rml:termType says"),
+    (one(BY_ID, pair("ex:p", 'rml:reference "x" ; rml:language "english"')), "'english' is no language tag"),
+    (one(BY_ID, pair("ex:p", 'rml:reference "x" ; rml:languageMap [ rml:reference "y" ]')), "a language from a field"),
+    (one(BY_ID, pair("ex:p", 'rml:reference "x" ; rml:datatypeMap [ rml:template "{y}" ]')), "a datatype from a field"),
+    (one('rml:template "http://e/{{ID}}"'), "has a brace by itself"),
+    (one(r'rml:template "http://e/{I\\D}"'), "a backslash before neither"),
+    (one('rml:template "n/{ID}"'), "makes relative IRIs"),
+    (one('rml:template "http://e/a b/{ID}"'), "a character that an IRI must not hold"),
+    (one(BY_ID, "", '<#X> <urn:scepter:map:time> "t" ; <urn:scepter:map:event> "all" .'), "names no field"),
+    (one(BY_ID, "", '<#X> <urn:scepter:map:time> "{t" .'), "has a brace by itself"),
     ("<#T> rml:predicateObjectMap [ rml:predicate ex:p ] .", "no triples map"),
     (one(BY_ID).replace("rml:JSONPath", "rml:XPath"), "a source in XPath is not supported"),
     (one(BY_ID, "", '<#X> <urn:scepter:map:tme> "t" .'), "did you mean time"),
@@ -545,6 +611,13 @@ def test_what_is_refused_is_refused_by_name(mapping: str, message: str) -> None:
     with pytest.raises(OptionError, match=message) as refused:
         read_mapping(PREFIXES + mapping, "m.ttl")
     assert str(refused.value).startswith("error[mapping]: m.ttl")
+
+
+def test_a_bare_field_of_any_text_names_an_event() -> None:
+    text = PREFIXES + one(BY_ID, "", '<#X> <urn:scepter:map:time> "t" ; <urn:scepter:map:event> "{ID}" .')
+    section = read_mapping(text, "m.ttl").events
+    assert section is not None
+    assert section.event == Made(("urn:scepter:event:", Reference("ID")), TermType.IRI, True)
 
 
 @pytest.mark.parametrize("path", ["$..a", "a[?(@.b)]", "a[0:2]", "a[0,1]"])

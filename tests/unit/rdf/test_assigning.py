@@ -84,9 +84,7 @@ def test_times_inside_the_graph_count() -> None:
     assert assigner.feed(text) + assigner.finish() == text
 
 
-@pytest.mark.parametrize(
-    ("how", "per", "message"), [("arrivl", None, "did you mean arrival"), (None, "group", "--assign-time")]
-)
+@pytest.mark.parametrize(("how", "per", "message"), [("arrivl", None, "did you mean arrival"), (None, "group", "assign_time")])
 def test_what_is_refused(how: str | None, per: str | None, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         AssignTime.of(how, per)

@@ -122,7 +122,7 @@ def test_each_preset_finds_its_own_properties(preset: str) -> None:
 
 @pytest.mark.parametrize("given", ["", "soza", "resultTime", "sosa:resultTime>", "http://e/a b", "http://e/<"])
 def test_what_is_no_property(given: str) -> None:
-    with pytest.raises(OptionError, match="--time-property cannot be"):
+    with pytest.raises(OptionError, match="time_property cannot be"):
         TimeProperties.of([given])
 
 
@@ -160,12 +160,12 @@ def test_candidates_are_typed_times_first(tmp_path: Path) -> None:
     assert str(no_times([(path, None)], TimeProperties())) == (
         "error[no-times]: no event of the input has a time: none has prov:generatedAtTime, or prov:startedAtTime and "
         "prov:endedAtTime\nnote: times were seen as <http://www.w3.org/ns/sosa/resultTime>, <http://e/timestamp>\n"
-        "help: add --time-property sosa"
+        "help: add time_property sosa"
     )
     path.write_text(quad("e1"))
     assert str(no_times([(path, None)], TimeProperties.of(["sosa", "http://e/t"]))) == (
         "error[no-times]: no event of the input has a time: none has sosa, http://e/t\nnote: no property with a time was seen\n"
-        "help: name the property of their times by --time-property, or give them times: --assign-time sequence"
+        "help: name the property of their times by time_property, or give them times: assign_time sequence"
     )
 
 

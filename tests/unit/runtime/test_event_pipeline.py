@@ -6,13 +6,20 @@ item    A   B   A   B   …
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import scepter
+from scepter.io.sources import open_source
+from scepter.rdf.batch import DeadLetter
+from scepter.rdf.terms import XSD
+from scepter.rdf.times import PROV_TIMES
 from scepter.runtime.local import run_local
 from scepter.timeline import Allen
 
 NS = "http://e/"
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 EVENTS = f"PREFIX : <{NS}>\nEVENT A AS ClassA\nEVENT B AS ClassB\n"
 ONTOLOGY = f"PREFIX : <{NS}>\nPREFIX owl: <http://www.w3.org/2002/07/owl#>\n:ClassA owl:disjointWith :ClassC .\n"
 
@@ -104,6 +111,18 @@ def test_what_contradicts_the_ontology_is_a_dead_letter_once() -> None:
     assert intervals(run.close()) == [(1, 1)]
     (letter,) = run.dead_letters
     assert letter.reason.startswith("inconsistent") and "ClassC" in letter.text
+
+
+def test_what_contradicts_is_told_by_its_name_also_where_matches_show_none(tmp_path: Path) -> None:
+    path, letters = tmp_path / "items.nq", list[DeadLetter]()
+    path.write_text(
+        f"<{NS}x> <{TYPE}> <{NS}ClassA> <urn:item> .\n<{NS}x> <{TYPE}> <{NS}ClassC> <urn:item> .\n"
+        f'<urn:item> <{PROV_TIMES.iris[0]}> "7"^^<{XSD}integer> .\n'
+    )
+    query = scepter.parse(f"{EVENTS}RETURN A AS RDF STREAM", "obep")
+    given = {"ontology": ONTOLOGY, "dead_letter": letters.append, "named": False}
+    assert [*run_local(query, {NS + "s": open_source(path)}, **given)] == []  # type: ignore[arg-type]
+    assert [letter.reason.partition(" contradicts")[0] for letter in letters] == ["inconsistent: the item <urn:item> at 7"]
 
 
 def test_a_duration_that_is_no_whole_number_of_units() -> None:

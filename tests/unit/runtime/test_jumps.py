@@ -116,7 +116,7 @@ def test_events_of_a_batch_can_be_left_out() -> None:
 
 @pytest.mark.parametrize("option", ["max_advance", "max_future"])
 def test_options_that_are_none(option: str) -> None:
-    with pytest.raises(scepter.OptionError, match=f"--{option.replace('_', '-')}"):
+    with pytest.raises(scepter.OptionError, match=option):
         RunOptions.of(**{option: "soon"})  # type: ignore[arg-type]
 
 

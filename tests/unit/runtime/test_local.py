@@ -8,10 +8,11 @@ import pytest
 from scepter import parse
 from scepter.cases.source import TimelineSource
 from scepter.errors import DataError, OptionError, QueryError
-from scepter.io.sources import open_source
+from scepter.io.sources import FileSource, open_source
 from scepter.rdf.batch import DeadLetter
+from scepter.rdf.nquads import BATCH_BYTES
 from scepter.rdf.timeline_notation import parse_timeline
-from scepter.runtime.local import Progress, run_local
+from scepter.runtime.local import Progress, run_in_parts, run_local
 from scepter.runtime.options import RunOptions
 
 S, T = "http://e/s", "http://e/t"
@@ -70,7 +71,7 @@ def test_what_is_later_than_allowed_is_told_and_left_out() -> None:
 
 
 def test_a_delay_of_a_fraction_of_a_time_unit_is_an_option_error() -> None:
-    with pytest.raises(OptionError, match="--max-delay: 500 us is no whole number") as caught:
+    with pytest.raises(OptionError, match="max_delay: 500 us is no whole number") as caught:
         run_local(parse(QUERY), {S: timeline("1 { :a :a 1 }")}, options=RunOptions.of(max_delay="500us"))
     assert caught.value.diagnostic.code == "duration"
 
@@ -95,3 +96,21 @@ def test_long_input_moves_on_while_it_is_read(tmp_path: Path) -> None:
     assert 1 + sum(1 for _ in found) == 150
     assert told[-1].triples == 300
     assert all(later.done >= earlier.done for earlier, later in itertools.pairwise(told))
+
+
+def test_where_many_partial_matches_wait_time_moves_on_in_longer_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scepter.runtime.local.STEP_EVENTS", 3_000)
+    monkeypatch.setitem(FileSource.batches.__kwdefaults__ or {}, "batch_bytes", BATCH_BYTES)  # a step is a batch at least
+    number = '"{}"^^<http://www.w3.org/2001/XMLSchema#integer>'
+
+    def steps(kind: str) -> int:
+        path = tmp_path / f"{kind}.nq"
+        with path.open("w") as out:
+            for i in range(40_000):
+                out.write(f"<http://e/x> <http://e/{kind}> {number.format(i)} <http://e/e{i}> .\n")
+                out.write(f"<http://e/e{i}> <http://www.w3.org/ns/prov#generatedAtTime> {number.format(i)} .\n")
+        parts = list(run_in_parts(parse(QUERY.replace("100", "100000")), {S: open_source(str(path))}))
+        assert not any(map(len, parts))
+        return len(parts)
+
+    assert steps("a") < steps("c") / 1.5  # each :a waits for a :b, nothing waits for a :c

@@ -4,7 +4,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -32,6 +32,38 @@ def test_a_match_comes_with_its_last_event() -> None:
     first, second = events("1a 2b")
     assert running.push(first) == []
     assert [shown(m) for m in running.push(second)] == ["A1 B2"]
+
+
+@pytest.mark.parametrize("name", ["S", S])
+def test_a_stream_is_called_by_its_alias_too(name: str) -> None:
+    running = engine()
+    first, second = events("1a 2b")
+    running.push_all([Event(name, each.triples, each.end) for each in (first, second)][:1])
+    assert [shown(m) for m in running.push(Event(name, second.triples, 2, name="B2"))] != []
+    with pytest.raises(OptionError, match="names no stream"):
+        running.push(Event("T", second.triples, 3))
+
+
+def test_triples_of_texts_in_n_triples_form() -> None:
+    said = Event(S, [("<http://e/x>", "<http://e/a>", '"1"^^<http://www.w3.org/2001/XMLSchema#integer>')], 1)
+    assert said.triples == Event(S, GRAPH, 1).triples
+    for wrong in ("http://e/x", '"text"', "x"):
+        with pytest.raises(OptionError, match="is no RDF triple") as told:
+            Event(S, [(wrong, "<http://e/a>", "<http://e/y>")], 1)
+        assert "N-Triples form" in str(told.value)
+
+
+def test_times_of_a_program_are_taken() -> None:
+    """A datetime wherever an instant is asked for, a timedelta wherever a duration is."""
+    running = engine(query("A; B", "WITHIN 10 SECONDS"), start=datetime(2026, 1, 1), max_delay=timedelta(seconds=5))
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    for when, graph in ((0, GRAPH), (4, GRAPH.replace("/a>", "/b>"))):
+        assert running.push(Event(S, graph, noon + timedelta(seconds=when))) == []
+    assert len(running.advance(noon + timedelta(seconds=9))) == 1
+    with pytest.raises(OptionError, match="max_delay"):
+        engine(max_delay=timedelta(seconds=-1))
+    with pytest.raises(OptionError, match="is empty"):
+        engine(evaluate_at=[])
 
 
 @pytest.mark.parametrize("seq", ["A; B", "A: B", "A, B", "A, B+", "A; N!; B", "(A & B)", "(A | B): C"])
@@ -235,14 +267,14 @@ def test_one_query_sees_one_kind_of_time() -> None:
 
 
 def test_a_start_of_another_kind_is_refused() -> None:
-    with pytest.raises(OptionError, match="--start"):
+    with pytest.raises(OptionError, match="start"):
         engine(start="2026-01-01T00:00:00Z").push(Event(S, GRAPH, 1))
 
 
 def test_a_delay_that_is_no_whole_tick_is_refused_each_time() -> None:
     running = engine(max_delay="500us")
     for _ in range(2):
-        with pytest.raises(OptionError, match="--max-delay"):
+        with pytest.raises(OptionError, match="max_delay"):
             running.push(Event(S, GRAPH, 1))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,6 +44,38 @@ def test_advance_closes_an_instant_too() -> None:
     run = engine(f"SELECT ?x ?z {WINDOWS}{EVENTS} WHERE {{ MATCH {{ E1 SEQ E2 }} }}")
     run.push_all([event(1, ":a :p :b ."), event(3, ":b :q :c .")])
     assert rows(run.advance(3)) == [(1, 3, "x=a", "z=c")]
+
+
+class TestWithoutEvents:
+    """Rule 2: the instants of evaluation are those that are given, also where nothing has come: there the count is 0."""
+
+    QUERY = (
+        "REGISTER RSTREAM :out AS SELECT (COUNT(?x) AS ?n) FROM NAMED :S WIN [RANGE 5] AS :w WHERE { WINDOW :w { ?x :p ?y } }"
+    )
+
+    def test_by_push(self) -> None:
+        run = engine(self.QUERY, evaluate_at=[0, 1, 5])
+        assert rows(run.advance(3)) == [(0, 0, "n=0"), (1, 1, "n=0")]
+        assert rows(run.close()) == [(5, 5, "n=0")]
+        assert rows(engine(self.QUERY, evaluate_at=[4]).close()) == [(4, 4, "n=0")]
+        assert engine(self.QUERY).close() == []
+
+    def test_events_come_after_all(self) -> None:
+        run = engine(self.QUERY, evaluate_at=[0, 5])
+        assert rows(run.advance(3)) == [(0, 0, "n=0")]
+        assert run.push(event(4, ":a :p :b .")) == []
+        assert rows(run.close()) == [(5, 5, "n=1")]
+
+    def test_the_instants_tell_the_kind_of_time(self) -> None:
+        run = engine(self.QUERY, evaluate_at=[0, 5])
+        with pytest.raises(OptionError, match="of kind integer"):
+            run.advance("2026-01-01T00:00:00Z")
+
+    def test_over_an_empty_file(self, tmp_path: Path) -> None:
+        empty = tmp_path / "empty.nq"
+        empty.touch()
+        found = scepter.parse(PREFIX + self.QUERY, "rsep-ql").run(empty, evaluate_at=[2])
+        assert rows(list(found)) == [(2, 2, "n=0")]
 
 
 def test_window_close_goes_on_while_nothing_comes() -> None:
@@ -199,7 +232,7 @@ def test_an_instant_of_the_wrong_kind() -> None:
     run = engine(
         "SELECT ?x FROM NAMED :S WIN [RANGE 5] AS :w WHERE { WINDOW :w { ?x :p ?y } }", evaluate_at=["2026-01-01T00:00:00Z"]
     )
-    with pytest.raises(OptionError, match="--evaluate-at"):
+    with pytest.raises(OptionError, match="evaluate_at"):
         run.push(event(1, ":a :p :b ."))
 
 

@@ -102,6 +102,15 @@ def test_steps_grow_as_long_as_they_are_short() -> None:
     assert (free.events, free.waiting, list(free.instants(900)), free.waiting) == (500, 1_000, [900], 0)
 
 
+def test_steps_are_longer_where_much_waits() -> None:
+    """What waits is written out once a step: four events for each, but not more than four times the usual step."""
+    free, bounded = work.Pace(WorkLimits(), 500), work.Pace(WorkLimits(runs=9), 500)
+    for runs, events in ((0, 500), (125, 500), (200, 800), (10**9, 2_000), (1, 500)):
+        free.wait(runs)
+        bounded.wait(runs)
+        assert (free.events, bounded.events) == (events, 64)
+
+
 def test_too_long() -> None:
     with pytest.raises(scepter.DataError, match=r"more than 0\.2 seconds") as caught, watched(WorkLimits(seconds=0.2)):
         deadline = time.monotonic() + 60
@@ -213,7 +222,7 @@ def test_how_many_rows_an_operator_may_make_at_one_instant() -> None:
     ],
 )
 def test_limits_that_are_none(name: str, value: object) -> None:
-    with pytest.raises(scepter.OptionError, match=f"--{name.replace('_', '-')} cannot be"):
+    with pytest.raises(scepter.OptionError, match=f"{name} cannot be"):
         RunOptions.of(**{name: value})  # type: ignore[arg-type]
 
 

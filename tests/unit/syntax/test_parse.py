@@ -150,3 +150,16 @@ def test_a_language_by_name() -> None:
         known_language("sql")
     assert caught.value.code == "unknown-language"
     assert all(language in str(caught.value) for language in LANGUAGES)
+
+
+def test_a_language_that_is_nearly_one_is_proposed() -> None:
+    with pytest.raises(OptionError, match="did you mean rsep-ql"):
+        known_language("RSEPQL")
+
+
+def test_a_file_whose_language_cannot_be_told_is_named() -> None:
+    with pytest.raises(QueryError, match=r"cannot tell which language prices\.csv is written in"):
+        detect_language("time,price", "prices.csv")
+    with pytest.raises(QueryError) as caught:
+        detect_language("fall.spaseq")
+    assert "to read a file, give Path('fall.spaseq')" in str(caught.value)

@@ -46,7 +46,7 @@ def written(point: Point) -> Outcome:
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "rows.jsonl").open("w", encoding="utf-8") as out:
         query = parse(point.query, point.language)
         writer = open_writer("jsonl", out, Shape(tuple(query.variables), query.constructs, query.asks, queries=query.answers))
-        outcome = run(point, writer.write_all)
+        outcome = run(point, writer.write_all, named=False)  # rows show no events
         writer.close()
         size = Path(out.name).stat().st_size
     return replace(outcome, extra={**outcome.extra, BYTES: float(size)})
@@ -79,8 +79,9 @@ class Timed:
             yield batch
 
 
-def run(point: Point, take: Callable[[Sequence[Match]], object]) -> Outcome:
-    """From text to matches, which `take` is given. State is looked at now and then; bytes of texts are none of its rows."""
+def run(point: Point, take: Callable[[Sequence[Match]], object], *, named: bool = True) -> Outcome:
+    """From text to matches, which `take` is given. State is looked at now and then; bytes of texts are none of its rows.
+    `named`: whether it may ask for names of events."""
     state = looks = 0
     engines: list[LocalEngine] = []
     load: float | None = None
@@ -110,6 +111,7 @@ def run(point: Point, take: Callable[[Sequence[Match]], object]) -> Outcome:
         ),
         progress=look,
         counting=engines.append if point.options.get(COSTS) else None,
+        named=named,
     )
     found = 0
     for matches in parts:

@@ -61,7 +61,9 @@ def nothing(point: Point) -> Outcome:
     """The same files through an operator that does nothing: there is no answer to be wrong."""
     timed = _followed(point).selectExpr("cast(`end` % 2 as int) as place", "timestamp_millis(`end`) as at")
     places = timed.withWatermark("at", "0 seconds").groupBy("place")
-    empty = places.transformWithStateInPandas(Nothing(), "x int", "Append", "EventTime")
+    empty = places.transformWithStateInPandas(Nothing(), "place int", "Append", "EventTime")
+    for _ in range(1, int(point.options.get("stages", 1))):
+        empty = empty.groupBy("place").transformWithStateInPandas(Nothing(), "place int", "Append", "EventTime")
     return Outcome(point.answers, extra=_told(_progress(empty.writeStream.format("noop"))))
 
 

@@ -24,7 +24,6 @@ from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.batch import Reading, packed_rows, run_bucket, tasks_of
 from scepter.runtime.spark.environment import Enclosed
-from scepter.runtime.spark.history_span import with_span
 from scepter.runtime.spark.jobs import Job, new_work
 from scepter.runtime.spark.live_skew import NOTHING, SKEWED, known_after
 from scepter.runtime.spark.range_reading import first_kind, read_range
@@ -32,6 +31,7 @@ from scepter.runtime.spark.ranges import Range, plan_ranges
 from scepter.runtime.spark.sampling import chosen, counted_keys, sample_of
 from scepter.runtime.spark.shares import A_CORE
 from scepter.runtime.spark.shipped_background import ShippedBackground
+from scepter.runtime.spark.splits import with_span
 from scepter.timeline import MIN_INSTANT, TimeKind
 
 _TASKS: Final = 8

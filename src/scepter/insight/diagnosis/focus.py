@@ -12,7 +12,7 @@ import numpy as np
 from scepter.algebra.expressions import Variable
 from scepter.algebra.notation import Notation
 from scepter.algebra.walk import find
-from scepter.errors import OptionError, nearest, option_error
+from scepter.errors import OptionError, a_type, nearest, option_error
 from scepter.insight.diagnosis.excerpt import Excerpt, plain_name
 from scepter.insight.diagnosis.reading import Seek
 from scepter.kernel.texts import Texts
@@ -43,9 +43,9 @@ class Asked:
     def of(cls, query: Query, event: object = None, key: object = None) -> Asked:
         """Checked, with the query's prefixes. Raises OptionError."""
         if not (event is None or isinstance(event, (str, int))) or isinstance(event, bool):
-            raise option_error("event", f"an event is a name or a number, not a {type(event).__name__}", help="event='e5'")
+            raise option_error("event", f"an event is a name or a number, not {a_type(event)}", help="event='e5'")
         if key is not None and not isinstance(key, Mapping):
-            raise option_error("key", f"a key is a dictionary, not a {type(key).__name__}", help="key={'card': ':c7'}")
+            raise option_error("key", f"a key is a dictionary, not {a_type(key)}", help="key={'card': ':c7'}")
         known = sorted({node.name for node in find(query.lowered.program, Variable) if node.name.isidentifier()})
         terms = {}
         for given, value in ({} if key is None else key).items():

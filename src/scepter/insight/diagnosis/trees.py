@@ -40,7 +40,7 @@ from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.patterns import solutions
 from scepter.ontology.schema import Schema
 from scepter.physical.nodes.time_nodes import hidden
-from scepter.physical.planning.timed_patterns import with_variables
+from scepter.physical.planning.pattern_properties import with_variables
 from scepter.rdf.terms import Term
 from scepter.timeline import Allen
 

@@ -14,10 +14,10 @@ from scepter.insight.diagnosis.model import Diagnosis, Findings, Step
 from scepter.insight.diagnosis.text import events_told, matches_told
 from scepter.io.report.log import MOST_EVENTS, MOST_MATCHES, RunLog
 from scepter.io.report.work import page_data, page_head, plan_section
+from scepter.pictures.html_tables import MatchRow, matches_table, name_text, summary, triples_text
+from scepter.pictures.lanes import STYLE, Bar, Lane, Mark, draw_timeline
 from scepter.runtime.analysis import Analysis
 from scepter.runtime.matches import Match
-from scepter.runtime.pictures.html_tables import MatchRow, matches_table, name_text, summary, triples_text
-from scepter.runtime.pictures.timeline import STYLE, Bar, Lane, Mark, draw_timeline
 from scepter.runtime.queries import Query
 from scepter.runtime.seen import EventName
 from scepter.timeline import TimeKind, format_instant

@@ -277,3 +277,25 @@ def decide(programs, first, last, run, row, stack):  # type: ignore[no-untyped-d
         else:
             verdict = UNDECIDED
     return verdict
+
+
+@inner
+def thresholds_of(found, bounds, upper, programs, run, stack):  # type: ignore[no-untyped-def]
+    """Write what a run's thresholds are, each with some slack for what float64 does not hold: of all of them the least values
+    that pass, then the greatest, then those above and below which a value surely passes. All but `upper` are pointers."""
+    val, sca, err = stack.val, stack.sca, stack.err
+    for t in range(bounds):
+        found[t] = -math.inf
+        found[bounds + t] = math.inf
+        found[2 * bounds + t] = math.inf
+        found[3 * bounds + t] = math.inf
+        run_program(programs, t, run, run, stack)
+        if sca[0] != OPEN and sca[0] != FAILED and sca[0] != BOOLEAN and not math.isnan(val[0]):
+            slack = err[0] * 4.0 + abs(val[0]) * 1e-15
+            if upper[t]:
+                found[bounds + t] = val[0] + slack
+                found[2 * bounds + t] = -math.inf
+                found[3 * bounds + t] = val[0] - slack
+            else:
+                found[t] = val[0] - slack
+                found[2 * bounds + t] = val[0] + slack

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from scepter.inner import inlined
 from scepter.kernel.condition.calculation import INTEGER, Amounts
-from scepter.kernel.rows import Float64, Int8, Int64, UInt64
+from scepter.kernel.rows import Int64, Mappings
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import XSD
 from scepter.rdf.words import fresh
 
-Column: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
-"""Ids, refs, numbers, scales."""
 _ENDS: Final = tuple(np.frombuffer(f'"^^<{XSD}{name}>\n'.encode(), np.uint8).copy() for name in ("integer", "decimal"))
 _LONGEST: Final = 20 + len(_ENDS[0])
 _LEAST, _MOST = 1 << 10, 1 << 16
@@ -51,9 +49,9 @@ class Numerals:
         self._compactions = self._texts.compactions
         self._known = _room(_LEAST)
         none = np.empty(0, np.int64)
-        self._terms: Column = none.view(np.uint64), none, none.astype(np.float64), none.astype(np.int8)
+        self._terms = Mappings(none.view(np.uint64), none, none.astype(np.float64), none.astype(np.int8))
 
-    def terms(self, amounts: Amounts) -> Column:
+    def terms(self, amounts: Amounts) -> Mappings:
         """Of numbers none of which is open."""
         many = len(amounts)
         self._make_room(many)
@@ -66,12 +64,11 @@ class Numerals:
             refs = self._texts.append_lines(room[:size].copy()) + offsets[:new]
             read = self._texts.read(refs, self._key)
             ids, refs_, number, scale = self._terms
-            self._terms = (
+            self._terms = Mappings(
                 np.concatenate([ids, read.ids]), np.concatenate([refs_, refs]),
                 np.concatenate([number, read.number]), np.concatenate([scale, read.scale]),
             )  # fmt: skip
-        ids, refs, number, scale = self._terms
-        return ids.take(where), refs.take(where), number.take(where), scale.take(where)
+        return self._terms.take(where)
 
     def _make_room(self, more: int) -> None:
         """Room for so many numbers that were not written before."""

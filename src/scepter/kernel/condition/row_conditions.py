@@ -18,7 +18,7 @@ from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_condition
 from scepter.kernel.texts import Texts
-from scepter.physical.planning.timed_patterns import is_unsteady
+from scepter.physical.planning.pattern_properties import is_unsteady
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 

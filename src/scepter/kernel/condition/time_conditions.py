@@ -27,7 +27,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_condition
 from scepter.kernel.texts import Texts
 from scepter.physical.nodes.time_nodes import hidden
-from scepter.physical.planning.timed_patterns import asks_time, is_unsteady, with_variables
+from scepter.physical.planning.pattern_properties import asks_time, is_unsteady, with_variables
 from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from scepter.kernel.condition.calculation import OPEN, TENTHS, Amounts, given
-from scepter.kernel.condition.numerals import Column, Numerals
+from scepter.kernel.condition.numerals import Numerals
 from scepter.kernel.derive.deriving import between as part_between
 from scepter.kernel.derive.deriving import endless
 from scepter.kernel.derive.expression_steps import program_of
@@ -22,7 +22,6 @@ from scepter.kernel.derive.one_pass_search import (
     Arriving,
     Carrying,
     Figures,
-    Mappings,
     Recipe,
     Told,
     Written,
@@ -32,12 +31,12 @@ from scepter.kernel.derive.one_pass_search import (
     long_enough,
 )
 from scepter.kernel.derive.template import named
-from scepter.kernel.encoding import encoded
+from scepter.kernel.encoding import encoded_rows
 from scepter.kernel.gap_join.gap_join import GapJoined, visits
 from scepter.kernel.gap_join.gap_search import Lefts
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, concat, empty, lasting, mappings, merged
+from scepter.kernel.rows import Int64, Mappings, Mask, Rows, concat, empty, lasting_rows, mappings, merged
 from scepter.kernel.rows import each_once as in_order
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
@@ -74,8 +73,7 @@ class OnePass(GapJoined):
         self._between_at = places.get(id(rule.join.between))
         self._once = isinstance(rule.join.left, Once)
         self._columns = rule.given.schema.columns(rule.join.left.schema.variables)
-        ids, refs, number, scale = encoded(rule.constants, key, texts)
-        self._constants = Mappings(ids[None, :], refs[None, :], number[None, :], scale[None, :])
+        self._constants = encoded_rows([rule.constants], len(rule.constants), key, texts)
         self._asked = node.shortest
         self._recipe = self._recipe_of(rule, node.rules[0].number * 64 + 1)
         self._program = program_of(rule)
@@ -150,7 +148,7 @@ class OnePass(GapJoined):
             lefts = Lefts(self._lefts.side, self._marks, self._firsts, self._first_end)
             room = len(lefts.side.start)
             parents, told = grown(parents, len(parents), room), _wider(told, room - self._lefts.size)
-            table, written = Mappings(*self._lefts.mappings), Written(parents, self._reach)
+            table, written = self._lefts.mappings, Written(parents, self._reach)
             done = carry_on(arriving, place, lefts, betweens, table, carrying, self._recipe, told, written)
             self._lefts.accept(int(place[3]))
             if done:
@@ -176,28 +174,27 @@ class OnePass(GapJoined):
             where = f"at {ends[first[many[0]]]}: more than {self._most} triples at one instant"
             raise endless(self._derived, where)
 
-    def _made(self, derived: Int64, asked: Int64, parents: Int64, right: Rows, values: Sequence[Column] | None) -> Rows:
+    def _made(self, derived: Int64, asked: Int64, parents: Int64, right: Rows, values: Sequence[Mappings] | None) -> Rows:
         """Derived rows as what they are to all others: those at some places among them."""
         rows, rule = derived[asked], self._rule
-        columns, every = mappings(len(rows), len(rule.made)), np.arange(len(rows))
+        columns = mappings(len(rows), len(rule.made))
         for column, (kind, which) in enumerate(rule.made):
             if column in rule.recalled:
                 terms = self._terms(rows, rule.recalled.index(column))
             elif kind == VALUE:
-                terms = self._numerals.terms(self._amounts(rows, which)) if values is None else _at(values[which], asked)
+                terms = self._numerals.terms(self._amounts(rows, which)) if values is None else values[which].take(asked)
             elif kind == CONSTANT:
-                terms = _read(self._constants, np.zeros(len(rows), np.int64), which)
+                terms = self._constants.column(which).take(np.zeros(len(rows), np.int64))
             elif kind == LEFT:
                 terms = self._terms(parents[rows, 0], which)
             else:
-                terms = _read(_mappings(right), parents[rows, 1], which)
-            _write(columns, every, column, terms)
-        start, end = self._lefts.start[rows], self._lefts.end[rows]
-        return Rows(*columns, start, end, *lasting(len(rows)), np.full(len(rows), NO_LINEAGE))
+                terms = right.mappings.column(which).take(parents[rows, 1])
+            columns.put(column, terms)
+        return lasting_rows(columns, self._lefts.start[rows], self._lefts.end[rows])
 
-    def _terms(self, rows: Int64, column: int) -> Column:
+    def _terms(self, rows: Int64, column: int) -> Mappings:
         """The terms of a column of the table, also those that nobody has asked for yet."""
-        ids, refs, number, scale = terms = _read(self._lefts.mappings, rows, column)
+        ids, refs, number, scale = terms = self._lefts.mappings.column(column).take(rows)
         if column in self._computed:
             figures = self._computed[column]
             at = np.flatnonzero((ids == 0) & (self._figures.kind[rows, figures] != OPEN))
@@ -211,7 +208,7 @@ class OnePass(GapJoined):
         """Give all rows the terms and texts that nobody has asked for yet."""
         every = np.arange(self._lefts.size)
         for column in self._named.union(self._computed):
-            _write(self._lefts.mappings, every, column, self._terms(every, column))
+            self._lefts.mappings.put(column, self._terms(every, column), every)
 
     # ---- state
 
@@ -254,7 +251,7 @@ class OnePass(GapJoined):
     def _amounts(self, rows: Int64, number: int) -> Amounts:
         return Amounts(*(part[rows, number] for part in self._figures))
 
-    def _values(self, rows: Int64, parents: Int64, right: Rows) -> tuple[list[Column] | None, Mask | None]:
+    def _values(self, rows: Int64, parents: Int64, right: Rows) -> tuple[list[Mappings] | None, Mask | None]:
         """Compute. Where figures do not tell, the terms, and of all rows which may be carried on."""
         program = self._program
         if program is None:
@@ -270,7 +267,7 @@ class OnePass(GapJoined):
         self._tell(rows)
         return found
 
-    def _by_operators(self, rows: Int64, parents: Int64, right: Rows) -> tuple[list[Column], Mask]:
+    def _by_operators(self, rows: Int64, parents: Int64, right: Rows) -> tuple[list[Mappings], Mask]:
         """Values that figures do not tell, from what was there to what rests on it. One that has an error is unbound: the row
         is there, and is not carried on."""
         found = [mappings(len(rows), 1) for _ in self._rule.values]
@@ -291,15 +288,15 @@ class OnePass(GapJoined):
             for step in self._steps:
                 made = step.process([made], _UNTIL)
             bound[some] = bound[parents[some, 0]]
-            terms = [_read(_mappings(made), np.arange(len(made)), made_by.column(name)) for name in names]
+            terms = [made.mappings.column(made_by.column(name)) for name in names]
             for to, of in zip(found, terms, strict=True):
-                _write(to, at, 0, of)
+                to.put(0, of, at)
             for j, (kind, which) in enumerate(self._rule.carried):
                 if j in self._computed:
-                    of = terms[which] if kind == VALUE else _read(self._lefts.mappings, parents[some, 0], which)
-                    _write(self._lefts.mappings, some, j, of)
+                    of = terms[which] if kind == VALUE else self._lefts.mappings.column(which).take(parents[some, 0])
+                    self._lefts.mappings.put(j, of, some)
                     bound[some] &= of[0] != 0
-        return [_read(each, np.arange(len(rows)), 0) for each in found], bound
+        return [each.column(0) for each in found], bound
 
     def _without_unbound(self, made: Rows, rows: Int64, parents: Int64, bound: Mask) -> Rows:
         """Without what rests on a row that may not be carried on, and without rows that say nothing."""
@@ -323,16 +320,6 @@ def _mappings(rows: Rows) -> Mappings:
     return Mappings(whole(rows.ids), whole(rows.refs), whole(rows.number), whole(rows.scale))
 
 
-def _read(columns: Column, rows: Int64, column: int) -> Column:
-    ids, refs, number, scale = columns
-    return ids[rows, column], refs[rows, column], number[rows, column], scale[rows, column]
-
-
-def _write(columns: Column, rows: Int64, column: int, terms: Column) -> None:
-    ids, refs, number, scale = columns
-    ids[rows, column], refs[rows, column], number[rows, column], scale[rows, column] = terms
-
-
 def _figures(rows: int, columns: int) -> Figures:
     units, digits, kind = (np.empty((rows, columns), np.int64) for _ in range(3))
     return Figures(units, digits, kind)
@@ -341,11 +328,6 @@ def _figures(rows: int, columns: int) -> Figures:
 def _fill(figures: Figures, places: Int64, number: int, amounts: Amounts) -> None:
     for to, of in zip(figures, (amounts.units, amounts.digits, amounts.kind), strict=True):
         to[places, number] = of
-
-
-def _at(columns: Column, rows: Int64) -> Column:
-    ids, refs, number, scale = columns
-    return ids[rows], refs[rows], number[rows], scale[rows]
 
 
 def _wider(told: Told, more: int) -> Told:

@@ -19,7 +19,7 @@ from numba import njit
 from scepter.inner import inlined, inner
 from scepter.kernel.condition.calculation import OPEN, figured
 from scepter.kernel.gap_join.gap_search import BETWEEN, LEFT, Rights, ended, link_left, top
-from scepter.kernel.rows import Float64, Int8, Int64, Mask, UInt64
+from scepter.kernel.rows import Int64, Mappings, Mask, UInt64
 from scepter.kernel.time_join.sweep import Chains, entry_of, link, longer
 from scepter.physical.planning.linear_rules import CONSTANT, NODE, RIGHT, VALUE
 from scepter.physical.planning.linear_rules import LEFT as CARRIED
@@ -32,15 +32,6 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _BEGIN = -2
 NUMBER, OPERATOR, NEGATED = 6, 7, 8
 """What else a step of an expression may be."""
-
-
-class Mappings(NamedTuple):
-    """The columns of mappings."""
-
-    ids: UInt64
-    refs: Int64
-    number: Float64
-    scale: Int8
 
 
 class Arriving(NamedTuple):

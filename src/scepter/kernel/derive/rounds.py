@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from scepter.kernel.encoding import encoded
+from scepter.kernel.encoding import encoded, encoded_rows
 from scepter.kernel.operator import ByRows, Operator, Stateless, Until
-from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Rows, UInt64, concat, empty
-from scepter.kernel.scan.event_scan import needless, term_rows
+from scepter.kernel.rows import TIMELESS, Int64, Rows, UInt64, concat, empty, lasting_rows
+from scepter.kernel.scan.event_scan import needless
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.patterns import solutions
 from scepter.kernel.state.container import Arrays
@@ -137,8 +137,7 @@ class Consequences:
             return rows
         wide = rows.take(np.array(of, np.int64))
         for column in range(3):
-            made = encoded([triple[column] for triple in more], self._key, self._texts)
-            wide.ids[:, column], wide.refs[:, column], wide.number[:, column], wide.scale[:, column] = made
+            wide.mappings.put(column, encoded([triple[column] for triple in more], self._key, self._texts))
         return concat([rows, wide], rows.width)
 
     def _entailed(self, rows: Rows, row: int) -> list[Triple]:
@@ -179,9 +178,8 @@ class PathsWithin(Stateless):
         if not found:
             return empty(len(names))
         starts, ends = (np.array([each[i] for each in found], np.int64) for i in (1, 2))
-        lineage = np.full(len(found), NO_LINEAGE)
-        made = term_rows([row for row, _, _ in found], len(names), starts, ends, lineage, self._key, self._texts)
-        return each_once(made.by_end())
+        columns = encoded_rows([row for row, _, _ in found], len(names), self._key, self._texts)
+        return each_once(lasting_rows(columns, starts, ends).by_end())
 
     def _graphs(self, rows: Rows) -> Iterator[tuple[tuple[int, int], Sequence[Triple]]]:
         graphs: dict[tuple[int, int, int], list[Triple]] = {}
@@ -196,13 +194,3 @@ class PathsWithin(Stateless):
                 self._static.update(dict.fromkeys(triples))
                 triples = [*self._static]
             yield (start, end), triples
-
-
-class Recall(Stateless):
-    """What the rules of the stratum derived in the last round, with graphs."""
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-
-    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        return inputs[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 from numba import njit
@@ -14,7 +13,18 @@ from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.derive.rounds import Consequences
 from scepter.kernel.encoding import encoded
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import ALWAYS, NO_LINEAGE, Float64, Int8, Int64, Mask, Rows, UInt64, concat, empty, lasting, mappings
+from scepter.kernel.rows import (
+    ALWAYS,
+    Int64,
+    Mappings,
+    Mask,
+    Rows,
+    UInt64,
+    concat,
+    empty,
+    lasting_rows,
+    mappings,
+)
 from scepter.kernel.texts import Texts
 from scepter.physical.nodes.derive_nodes import DerivedRule, Picked, Recalled
 from scepter.physical.nodes.nodes import Schema
@@ -24,7 +34,6 @@ from scepter.rdf.terms import IRI, BlankNode, Literal
 
 _REMEMBERED = 200_000
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_Columns: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
 
 
 class Pick(Stateless):
@@ -33,7 +42,7 @@ class Pick(Stateless):
     def __init__(self, node: Picked | Recalled, key: TermKey) -> None:
         self.schema: Schema = node.schema
         self._whole = bool(node.whole)
-        places = _of_node(node) if self._whole else list(enumerate(_places(node.patterns[0])))
+        places = _of_node(node) if self._whole else list(enumerate(node.patterns[0].places))
         self._constants = [(i, np.uint64(term_id(key, str(each.term)))) for i, each in places if isinstance(each, Constant)]
         self._columns = [
             [i for i, each in places if isinstance(each, Variable) and each.name == name] for name in self.schema.variables
@@ -90,9 +99,9 @@ class Template:
         self._names = rule.root.schema.variables
         self._texts = texts
         self._constants = {
-            term: [column[0] for column in encoded([term], key, texts)]
+            term: encoded([term], key, texts)
             for triple in rule.template
-            for term in (node.term for node in _places(triple) if isinstance(node, Constant))
+            for term in (node.term for node in triple.places if isinstance(node, Constant))
             if not isinstance(term, BlankNode)
         }
         self._kinds: dict[int, type] = {}
@@ -117,7 +126,7 @@ class Template:
         for position, node in enumerate(self._whole, 1):
             if node is not None:
                 self._put(node, rows, columns, position)
-        made = _made(rows, columns)
+        made = lasting_rows(columns, rows.start, rows.end)
         return made if bool(made.ids[:, 1:].all()) else made.take((made.ids[:, 1:] != 0).any(axis=1))
 
     def _triples(self, triple: TriplePattern, rows: Rows, blanks: dict[str, tuple[UInt64, Int64]]) -> Rows:
@@ -125,7 +134,7 @@ class Template:
         if self._graphs:
             ids[:, 3] = self._told_apart(rows, 63)
         kept: Mask = np.ones(len(rows), np.bool_)
-        for position, node in enumerate(_places(triple)):
+        for position, node in enumerate(triple.places):
             if (label := label_of(node)) is not None:
                 if label not in blanks:
                     blanks[label] = self._fresh(rows, len(blanks))
@@ -136,19 +145,15 @@ class Template:
                     column = self._names.index(node.name)
                     kept &= self._fits(rows, column, (IRI, BlankNode) if position == 0 else (IRI,))
             kept &= ids[:, position] != 0
-        made = _made(rows, columns)
+        made = lasting_rows(columns, rows.start, rows.end)
         return made if bool(kept.all()) else made.take(kept)
 
-    def _put(self, node: TermNode, rows: Rows, columns: _Columns, position: int) -> None:
+    def _put(self, node: TermNode, rows: Rows, columns: Mappings, position: int) -> None:
         """The terms of a constant or a variable."""
-        ids, refs, number, scale = columns
         if isinstance(node, Constant) and not isinstance(node.term, BlankNode):
-            id, ref, value, exact = self._constants[node.term]
-            ids[:, position], refs[:, position], number[:, position], scale[:, position] = id, ref, value, exact
+            columns.put(position, self._constants[node.term])
         elif isinstance(node, Variable) and node.name in self._names:
-            column = self._names.index(node.name)
-            ids[:, position], refs[:, position] = rows.ids[:, column], rows.refs[:, column]
-            number[:, position], scale[:, position] = rows.number[:, column], rows.scale[:, column]
+            columns.put(position, rows.mappings.column(self._names.index(node.name)))
 
     def _fits(self, rows: Rows, column: int, kinds: tuple[type, ...]) -> Mask:
         """Whether terms may stand in a place; each different one is looked at once."""
@@ -196,11 +201,3 @@ def _spell(ids, text):  # type: ignore[no-untyped-def]
             digit = np.uint8(rest & np.uint64(15))
             text[row, place] = digit + 48 if digit < 10 else digit + 87
             rest >>= np.uint64(4)
-
-
-def _places(triple: TriplePattern) -> tuple[TermNode, TermNode, TermNode]:
-    return triple.subject, triple.predicate, triple.object
-
-
-def _made(rows: Rows, columns: _Columns) -> Rows:
-    return Rows(*columns, rows.start, rows.end, *lasting(len(rows)), np.full(len(rows), NO_LINEAGE))

@@ -10,7 +10,7 @@ import numpy as np
 from scepter.kernel.event_match import item_table as tables
 from scepter.kernel.event_match.item_table import Table
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import COLUMNS, NO_LINEAGE, Int8, Int64, Mask, Rows, concat, mappings
+from scepter.kernel.rows import COLUMNS, Int8, Int64, Mask, Rows, concat, lasting_rows, mappings
 from scepter.physical.nodes.nodes import Schema
 
 _FIRST = np.zeros(1, np.int64)
@@ -32,9 +32,7 @@ class Store:
         """With room for some rows."""
         table = tables.fresh(window, width, rows)
         room = len(table.scan)
-        start, end, since, until = (np.zeros(room, np.int64) for _ in range(4))
-        nothing = np.full(room, NO_LINEAGE, np.int64)
-        return Store(table, Rows(*mappings(room, width), start, end, since, until, nothing))
+        return Store(table, lasting_rows(mappings(room, width), np.zeros(room, np.int64), np.zeros(room, np.int64)))
 
     def has_room(self, rows: int) -> bool:
         """Whether so many more fit."""

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from scepter.kernel.rows import Float64, Int8, Int64, UInt64, mappings, spread
+from scepter.kernel.rows import Float64, Int8, Int64, Mappings, UInt64, mappings, spread
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.static.graph_columns import GraphColumns, term_columns
 from scepter.kernel.texts import Texts
@@ -323,11 +323,11 @@ def placed(refs: Int64, base: int, first: int) -> Int64:
     return np.where(refs >= 0, refs + base, np.where(refs <= FIRST_REF, refs - first, refs))
 
 
-def column_of(cells: Cells, width: int = 1) -> tuple[UInt64, Int64, Float64, Int8]:
+def column_of(cells: Cells, width: int = 1) -> Mappings:
     """The four columns of mappings that bind a set, in their first column, and nothing else."""
-    ids, refs, number, scale = mappings(len(cells[0]), width)
-    ids[:, 0], refs[:, 0] = cells
-    return ids, refs, number, scale
+    found = mappings(len(cells[0]), width)
+    found.ids[:, 0], found.refs[:, 0] = cells
+    return found
 
 
 def triple_keys(ids: UInt64) -> UInt64:

@@ -14,10 +14,11 @@ from scepter.kernel.events.assertion_sets import AssertionSets
 from scepter.kernel.events.event_join import EventJoined
 from scepter.kernel.events.parts import Parts
 from scepter.kernel.events.recognise import Recognising
-from scepter.kernel.operator import Operator
+from scepter.kernel.operator import OfRows, Operator
+from scepter.kernel.time_join.time_join import within
 from scepter.ontology.recognition import Recogniser
 from scepter.physical.nodes import event_nodes as nodes
-from scepter.physical.nodes.nodes import Node
+from scepter.physical.nodes.nodes import ASSERTIONS, Node
 
 if TYPE_CHECKING:
     from scepter.kernel.build import Surroundings
@@ -58,7 +59,8 @@ def event_operator(node: Node, around: Surroundings) -> Operator | None:
         case nodes.EventJoin():
             return EventJoined(node, _shared(around).sets, around.lineage)
         case nodes.Named():
-            return operators.Named(node)
+            width, column = len(node.input.schema.variables), node.schema.column(ASSERTIONS)
+            return OfRows(node.schema, lambda rows: rows.columns((*range(width), column)))
         case nodes.Asked():
             return Asked(node, _shared(around).sets, around.key)
         case nodes.Guard():
@@ -66,9 +68,9 @@ def event_operator(node: Node, around: Surroundings) -> Operator | None:
         case nodes.OnceLate():
             return operators.OnceLate(node)
         case nodes.Within():
-            return operators.Within(node)
+            return OfRows(node.schema, lambda rows: within(rows, node.longest))
         case nodes.Before():
-            return operators.Before(node)
+            return OfRows(node.schema, lambda rows: rows.take(rows.end < node.instant))
         case nodes.FirstOnes():
             return operators.FirstOnes(node)
         case nodes.LastOnes():

@@ -17,7 +17,6 @@ from scepter.kernel.sparql.patterns import compile_pattern
 from scepter.kernel.state.state_parts import InParts, KeptNumbers, KeptRows
 from scepter.kernel.state.state_parts import Part as StatePart
 from scepter.kernel.texts import Texts
-from scepter.kernel.time_join.time_join import within
 from scepter.ontology.assertions import RDF_TYPE
 from scepter.physical.nodes import event_nodes as nodes
 from scepter.physical.nodes.event_nodes import named
@@ -27,18 +26,6 @@ from scepter.rdf.hashing import TermKey, term_id
 from scepter.timeline import MAX_INSTANT
 
 _VERDICTS = 100_000
-
-
-class Named(Stateless):
-    """Adds a column with what is asserted."""
-
-    def __init__(self, node: nodes.Named) -> None:
-        self.schema: Schema = node.schema
-        self._column = node.schema.column(ASSERTIONS)
-
-    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        (rows,) = inputs
-        return rows.columns((*range(rows.width), self._column))
 
 
 class Guard(Stateless):
@@ -72,17 +59,6 @@ class Guard(Stateless):
             found = next(self._plan(Context(dataset=Dataset(named=asserted))), None) is not None
             self._known[ids] = found
         return found
-
-
-class Within(Stateless):
-    """Keeps the occurrences that last no longer than a duration."""
-
-    def __init__(self, node: nodes.Within) -> None:
-        self.schema: Schema = node.schema
-        self._longest = node.longest
-
-    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        return within(inputs[0], self._longest)
 
 
 class Composite(Stateless):
@@ -157,18 +133,6 @@ class OnceLate(ByRows, _Keeping):
         if self._lag is not None and len(self._kept.value) > 2 * self._swept + 32:
             self._kept.value = self._kept.value.take(self._kept.value.end > time - self._lag)
             self._swept = len(self._kept.value)
-
-
-class Before(Stateless):
-    """Keeps what ends before an instant."""
-
-    def __init__(self, node: nodes.Before) -> None:
-        self.schema: Schema = node.schema
-        self._instant = node.instant
-
-    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        (rows,) = inputs
-        return rows.take(rows.end < self._instant) if len(rows) and rows.end.max() >= self._instant else rows
 
 
 def _is_over(at: int | None, until: Until) -> bool:

@@ -18,7 +18,7 @@ from scepter.kernel.events.findings import CONFLICT, Findings, Found, ItemRows
 from scepter.kernel.events.item_shapes import ItemTriples, Shapes, item_shapes, surrounding
 from scepter.kernel.events.parts import Part, Parts
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, empty, filled, lasting, spread
+from scepter.kernel.rows import Int64, Mask, Rows, UInt64, empty, lasting_rows, spread
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static.graph_columns import NO_TRIPLES, GraphColumns, graph_columns
@@ -237,5 +237,4 @@ def _cells(cells: Cells, at: Int64) -> Cells:
 
 def _rows_of(batch: EventBatch, events: Int64, cells: Cells, width: int = 1) -> Rows:
     """A row for each item, with a set."""
-    nothing = filled(len(events), NO_LINEAGE)
-    return Rows(*column_of(cells, width), batch.start[events], batch.end[events], *lasting(len(events)), nothing)
+    return lasting_rows(column_of(cells, width), batch.start[events], batch.end[events])

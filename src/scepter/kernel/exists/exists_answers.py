@@ -43,8 +43,7 @@ class Asked(Stateless):
         solutions = [_solution(rows, row, in_sight(decoded(rows, self._names, row, self._texts))) for row in range(len(rows))]
         for column, test in enumerate(self._tests, rows.width):
             found = [boolean(test(solution.row, solution, solution.end)) for solution in solutions]
-            made = encoded(found, self._key, self._texts)
-            wide.ids[:, column], wide.refs[:, column], wide.number[:, column], wide.scale[:, column] = made
+            wide.mappings.put(column, encoded(found, self._key, self._texts))
         return wide
 
 

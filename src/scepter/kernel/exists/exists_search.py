@@ -36,8 +36,8 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.scope import in_scope
 from scepter.kernel.exists.history import History
+from scepter.kernel.exists.interval_expressions import Expressions, Value
 from scepter.kernel.exists.solution import Timed, distinct, in_order, in_sight
-from scepter.kernel.exists.timed_expressions import Expressions, Value
 from scepter.kernel.sparql.aggregates import compile_group
 from scepter.kernel.sparql.context import Context, Row
 from scepter.kernel.sparql.dataset import EMPTY_GRAPH

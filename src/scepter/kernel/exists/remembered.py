@@ -12,7 +12,7 @@ from scepter.kernel.encoding import decoded
 from scepter.kernel.exists.exists_answers import Asking
 from scepter.kernel.exists.exists_search import Search
 from scepter.kernel.exists.history import History
-from scepter.kernel.exists.timed_expressions import Expressions
+from scepter.kernel.exists.interval_expressions import Expressions
 from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import Int64, Rows, concat
 from scepter.kernel.sparql.context import Context

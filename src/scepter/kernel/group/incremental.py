@@ -17,10 +17,23 @@ from scepter.algebra.expressions import Aggregate, Variable
 from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.group.extremes import preferred
 from scepter.kernel.group.members import Changes, Membership, Slots
-from scepter.kernel.group.set_functions import FUNCTIONS, Column, Function, Stretch
+from scepter.kernel.group.set_functions import FUNCTIONS, Function, Stretch
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Texted, Until
-from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, UInt64, concat, empty, mappings
+from scepter.kernel.rows import (
+    NO_LINEAGE,
+    Int64,
+    Mappings,
+    Mask,
+    Rows,
+    UInt64,
+    concat,
+    empty,
+    filled,
+    lasting_rows,
+    mappings,
+    timeless,
+)
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import Clock, Held, InParts, Part
@@ -197,10 +210,9 @@ class Group(InParts):
         """Rows of groups, which are there for a stretch."""
         if self._lineage is not None:
             return rows.valid(since, until)
-        nothing = np.full(len(rows), NO_LINEAGE, np.int64)
-        return Rows(rows.ids, rows.refs, rows.number, rows.scale, since, since, since, until, nothing)
+        return Rows(*rows.mappings, since, since, since, until, filled(len(rows), NO_LINEAGE))
 
-    def _evaluated(self, stretches: dict[_Distinct, Stretch]) -> tuple[Int64, Mask, list[Column]]:
+    def _evaluated(self, stretches: dict[_Distinct, Stretch]) -> tuple[Int64, Mask, list[Mappings]]:
         """How many members groups have in each slot, in which slots they are there, and then the term of each function."""
         slots, changes = stretches[None].slots, stretches[None].changes
         count = slots.summed(slots.at(changes.group, changes.time), changes.sign, self._groups.count)
@@ -285,15 +297,14 @@ def _combination(aggregate: Aggregate, column: int, input: Schema) -> _Distinct:
 
 def _nobody(width: int) -> Rows:
     """The row of a group that nobody is in."""
-    start, end, first = (np.full(1, time, np.int64) for time in (*TIMELESS, MIN_INSTANT))
-    return Rows(*mappings(1, width), start, end, first, first, np.full(1, NO_LINEAGE, np.int64))
+    first = filled(1, MIN_INSTANT)
+    return lasting_rows(mappings(1, width), *timeless(1)).valid(first, first)
 
 
-def _with_replaced(rows: Rows, values: Sequence[Column], first: int) -> Rows:
+def _with_replaced(rows: Rows, values: Sequence[Mappings], first: int) -> Rows:
     """Rows of groups with new terms from a column on."""
-    for column, (ids, refs, number, scale) in enumerate(values, first):
-        rows.ids[:, column], rows.refs[:, column] = ids, refs
-        rows.number[:, column], rows.scale[:, column] = number, scale
+    for column, terms in enumerate(values, first):
+        rows.mappings.put(column, terms)
     return rows
 
 
@@ -316,6 +327,6 @@ def _hulls(stretch: Stretch, wanted: Mask) -> tuple[Int64, Int64]:
     rows, (low, high), slots = stretch.members.rows, stretch.bounds(), len(stretch.slots)
     first = preferred(np.argsort(rows.start, kind="stable"), low, high, slots)[wanted]
     last = preferred(np.argsort(rows.end, kind="stable")[::-1], low, high, slots)[wanted]
-    start, end = (np.full(len(first), time, np.int64) for time in TIMELESS)
+    start, end = timeless(len(first))
     start[first >= 0], end[last >= 0] = rows.start[first[first >= 0]], rows.end[last[last >= 0]]
     return start, end

@@ -27,7 +27,7 @@ from scepter.kernel.group.totals import (
     may_overflow,
     rescaled,
 )
-from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64, mappings
+from scepter.kernel.rows import Int64, Mappings, Mask, Rows, mappings
 from scepter.kernel.sparql.aggregates import SetFunction, compile_aggregate
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.state.container import Arrays
@@ -37,9 +37,6 @@ from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term
 from scepter.rdf.values import ExpressionError, to_literal
-
-Column: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
-"""A column of terms: ids, refs, numbers, scales."""
 
 
 class Asked(Protocol):
@@ -145,14 +142,14 @@ class Totals:
         self._amounts = Amounts(texts)
         self._scale = Scale()
 
-    def _written(self, totals: Int64, asked: Asked) -> Column:
+    def _written(self, totals: Int64, asked: Asked) -> Mappings:
         """The terms of the wanted slots."""
         rows = totals[asked.wanted]
         if self._name == "COUNT":
             column = rows[:, MEMBERS] if self._column < 0 else rows[:, MEMBERS] - rows[:, ERRORS]
             counts, where = np.unique(column, return_inverse=True)
             ones, none = np.ones(len(counts), np.int64), np.zeros(len(counts), np.bool_)
-            return _taken(encoded_quotients(counts, 0, ones, none, self._key, self._texts), where)
+            return encoded_quotients(counts, 0, ones, none, self._key, self._texts).take(where)
         first, where = distinct(rows)
         different = rows[first]
         plain = (different[:, DOUBLES] == 0) & (different[:, OTHERS] == 0)
@@ -161,7 +158,7 @@ class Totals:
             by = np.where(different[:, ERRORS] > 0, 0, np.where(means, different[:, MEMBERS], 1))
             decimal = means | (different[:, FRACTIONS] > 0)
             amounts = different[:, UNITS], self._scale.decimals, by, decimal
-            return _taken(encoded_quotients(*amounts, self._key, self._texts), where)
+            return encoded_quotients(*amounts, self._key, self._texts).take(where)
         made = [self._term(tuple(row)) for row in different.tolist()]
         others = np.flatnonzero(different[:, OTHERS] > 0)
         terms = [made[i] for i in where.tolist()]
@@ -183,8 +180,7 @@ class Totals:
 
     def _amount(self, rows: Rows) -> Int64:
         if self._column >= 0 and self._name != "COUNT":
-            at = self._column
-            return self._amounts.of(rows.ids[:, at], rows.refs[:, at], rows.number[:, at], rows.scale[:, at])
+            return self._amounts.of(*rows.mappings.column(self._column))
         found = np.zeros((len(rows), self._scale.width), np.int64)
         found[:, MEMBERS] = 1
         if self._column >= 0:
@@ -202,7 +198,7 @@ class Totalling(Totals):
         """Whether sums have come near the end of 64 bits: from then on every slot is listed."""
         self.save()
 
-    def values(self, stretch: Stretch) -> Column:
+    def values(self, stretch: Stretch) -> Mappings:
         """The terms of the wanted slots."""
         totals = None if self._exactly else self._totals(stretch)
         if totals is None:
@@ -263,28 +259,24 @@ class Choosing(Kept[None]):
         super().__init__(None)
         self._name, self._column, self._texts = aggregate.function, _column(aggregate, names), texts
 
-    def values(self, asked: Asked) -> Column:
+    def values(self, asked: Asked) -> Mappings:
         """The terms of the wanted slots."""
-        rows, at, slots = asked.rows, self._column, len(asked.wanted)
+        terms, slots = asked.rows.mappings.column(self._column), len(asked.wanted)
         low, high = asked.bounds()
-        ids, refs, number, scale = rows.ids[:, at], rows.refs[:, at], rows.number[:, at], rows.scale[:, at]
-        bound = np.flatnonzero((low < high) & (ids != 0))
+        bound = np.flatnonzero((low < high) & (terms.ids != 0))
         if self._name == "SAMPLE":
             order = bound[np.argsort(asked.entered[bound], kind="stable")]
         else:
-            some = ids[bound], refs[bound], number[bound], scale[bound]
-            order = bound[ranked(*some, self._texts, descending=self._name == "MAX")]
+            order = bound[ranked(*terms.take(bound), self._texts, descending=self._name == "MAX")]
         best = preferred(order, low, high, slots)
         if self._name != "SAMPLE":  # one error makes the minimum an error
-            failing = np.flatnonzero((low < high) & (ids == 0))
+            failing = np.flatnonzero((low < high) & (terms.ids == 0))
             best[preferred(failing, low, high, slots) >= 0] = -1
         best = best[asked.wanted]
         found = mappings(len(best), 1)
-        there = best >= 0
-        chosen = best[there]
-        found[0][there, 0], found[1][there, 0] = ids[chosen], refs[chosen]
-        found[2][there, 0], found[3][there, 0] = number[chosen], scale[chosen]
-        return found[0][:, 0], found[1][:, 0], found[2][:, 0], found[3][:, 0]
+        there = np.flatnonzero(best >= 0)
+        found.put(0, terms.take(best[there]), there)
+        return found.column(0)
 
     def keep(self, groups: Int64) -> None:
         """Nothing is kept by group."""
@@ -298,7 +290,7 @@ class Concatenating(Choosing):
         self._key = key
         self._listing = Listing(aggregate, names, texts)
 
-    def values(self, asked: Asked) -> Column:
+    def values(self, asked: Asked) -> Mappings:
         return encoded(self._listing.values(asked, asked.wanted), self._key, self._texts)
 
 
@@ -319,7 +311,3 @@ FUNCTIONS: dict[str, type[Function]] = {
     "SAMPLE": Choosing,
     "GROUP_CONCAT": Concatenating,
 }
-
-
-def _taken(column: Column, rows: Int64) -> Column:
-    return column[0][rows], column[1][rows], column[2][rows], column[3][rows]

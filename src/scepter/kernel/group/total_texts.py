@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from scepter.inner import inner
-from scepter.kernel.rows import Float64, Int8, Int64, Mask, UInt64, mappings
+from scepter.kernel.rows import Int64, Mappings, Mask, mappings
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey
@@ -29,9 +29,7 @@ _WIDE: Final = np.uint64(1 << 34)
 """Below it, a remainder and nine digits more fit into 64 bits; up to 2^60 one digit does, and nobody counts further."""
 
 
-def encoded_quotients(
-    units: Int64, decimals: int, by: Int64, decimal: Mask, key: TermKey, texts: Texts
-) -> tuple[UInt64, Int64, Float64, Int8]:
+def encoded_quotients(units: Int64, decimals: int, by: Int64, decimal: Mask, key: TermKey, texts: Texts) -> Mappings:
     """One column of terms: numbers in units of their last digit, divided by a count (0: unbound), as integers or as decimals.
 
     >>> one = np.array([5]), 1, np.array([2]), np.array([True])
@@ -39,7 +37,7 @@ def encoded_quotients(
     >>> str(texts.term(int(encoded_quotients(*one, TermKey.fixed(), texts)[1][0])))
     '"0.25"^^<http://www.w3.org/2001/XMLSchema#decimal>'
     """
-    ids, refs, number, scale = mappings(len(units), 1)
+    ids, refs, number, scale = column = mappings(len(units), 1)
     bound = np.flatnonzero(by)
     room, starts = np.empty(len(bound) * _LONGEST + 8, np.uint8), np.zeros(len(bound) + 1, np.int64)
     _write(units[bound], decimals, by[bound], decimal[bound], _ENDS, room, starts)
@@ -53,7 +51,7 @@ def encoded_quotients(
         known.number[long] = [float(data[low:high]) for low, high in zip(first.tolist(), last.tolist(), strict=True)]
         known.scale[long] = INEXACT
     ids[bound, 0], number[bound, 0], scale[bound, 0] = known.ids, known.number, known.scale
-    return ids[:, 0], refs[:, 0], number[:, 0], scale[:, 0]
+    return column.column(0)
 
 
 @inner

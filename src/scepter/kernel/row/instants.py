@@ -9,7 +9,7 @@ import numpy as np
 
 from scepter.kernel.encoding import decoded
 from scepter.kernel.operator import ByRows, Stateless, Until
-from scepter.kernel.rows import ALWAYS, NO_LINEAGE, Int64, Mask, Rows, concat, empty, lasting, mappings
+from scepter.kernel.rows import ALWAYS, Int64, Mask, Rows, concat, empty, lasting, lasting_rows, mappings
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.state_parts import InParts, KeptRows
 from scepter.kernel.texts import Texts
@@ -27,8 +27,7 @@ class InstantLeaves:
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
         ends = np.unique(intake.batch.end[wanted])
-        count = len(ends)
-        return [Rows(*mappings(count, 0), ends, ends, *lasting(count), np.full(count, NO_LINEAGE))] * self._count
+        return [lasting_rows(mappings(len(ends), 0), ends, ends)] * self._count
 
 
 class _AtInstants(ByRows, InParts):

@@ -11,10 +11,10 @@ from scepter.algebra.arithmetic import can_calculate
 from scepter.algebra.expressions import Variable
 from scepter.algebra.scope import mentioned_variables
 from scepter.kernel.condition.calculation import calculated
-from scepter.kernel.condition.numerals import Column, Numerals
+from scepter.kernel.condition.numerals import Numerals
 from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import Int64, Rows, interleaved
+from scepter.kernel.rows import Int64, Mappings, Rows, interleaved
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_expression
 from scepter.kernel.texts import Texts
@@ -54,28 +54,22 @@ class Extend(Stateless):
         if self._numbers is not None and len(rows):
             amounts = calculated(self._numbers, rows, self._names, self._texts)
             told = np.flatnonzero(~amounts.is_open)
-            _put(wide, told, self._numerals.terms(amounts.take(told)))
+            wide.mappings.put(-1, self._numerals.terms(amounts.take(told)), told)
             rest = np.flatnonzero(amounts.is_open)
         if len(rest):
-            _put(wide, rest, self._by_terms(rows if len(rest) == len(rows) else rows.take(rest)))
+            wide.mappings.put(-1, self._by_terms(rows if len(rest) == len(rows) else rows.take(rest)), rest)
         return wide
 
-    def _by_terms(self, rows: Rows) -> Column:
+    def _by_terms(self, rows: Rows) -> Mappings:
         rows = rows.columns(self._used)  # others may hold what is no term
         first, where = distinct(np.ascontiguousarray(rows.ids)) if self._used else _alike(len(rows))
-        made = encoded([self._value(rows, row) for row in first.tolist()], self._key, self._texts)
-        return made[0][where], made[1][where], made[2][where], made[3][where]
+        return encoded([self._value(rows, row) for row in first.tolist()], self._key, self._texts).take(where)
 
     def _value(self, rows: Rows, row: int) -> Term | None:
         try:
             return self._expression(decoded(rows, self._asked, row, self._texts), self._context)
         except ExpressionError:
             return None  # SPARQL: an error leaves the variable unbound
-
-
-def _put(wide: Rows, rows: Int64, column: Column) -> None:
-    """Fill the last column of some rows."""
-    wide.ids[rows, -1], wide.refs[rows, -1], wide.number[rows, -1], wide.scale[rows, -1] = column
 
 
 class RowExtend(Stateless):
@@ -95,8 +89,7 @@ class RowExtend(Stateless):
             return wide
         computed = [self._computed(rows, row) for row in range(len(rows))]
         for column, (name, _) in enumerate(self._steps, rows.width):
-            made = encoded([row.get(name) for row in computed], self._key, self._texts)
-            wide.ids[:, column], wide.refs[:, column], wide.number[:, column], wide.scale[:, column] = made
+            wide.mappings.put(column, encoded([row.get(name) for row in computed], self._key, self._texts))
         return wide
 
     def _computed(self, rows: Rows, row: int) -> dict[str, Term]:
@@ -113,18 +106,6 @@ class RowExtend(Stateless):
 def _alike(rows: int) -> tuple[Int64, Int64]:
     """Rows that an expression without variables does not tell apart."""
     return np.arange(min(rows, 1), dtype=np.int64), np.zeros(rows, np.int64)
-
-
-class Project(Stateless):
-    """Chooses and orders columns."""
-
-    def __init__(self, node: nodes.Project) -> None:
-        self.schema: Schema = node.schema
-        self._columns = node.input.schema.columns(node.variables)
-
-    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        (rows,) = inputs
-        return rows.columns(self._columns)
 
 
 class Union(Stateless):

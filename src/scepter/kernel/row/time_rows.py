@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 
@@ -13,13 +12,9 @@ from scepter.kernel.encoding import encoded
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.row.told import ToldBefore
 from scepter.kernel.rows import (
-    COLUMNS,
     NO_LINEAGE,
-    Float64,
-    Int8,
-    Int64,
     Rows,
-    UInt64,
+    filled,
 )
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.time_join import each_once
@@ -27,8 +22,6 @@ from scepter.physical.nodes import nodes, time_nodes
 from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import TimeKind
-
-_Mappings: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
 
 
 class Filter(Stateless):
@@ -80,21 +73,8 @@ class TimeValues(Stateless):
         for column, function in enumerate(self._functions, width):
             different, where = np.unique(time_values(function, rows.start[timed], rows.end[timed]), return_inverse=True)
             terms = [time_term(function, value, self._kind) for value in different.tolist()]
-            ids, refs, number, scale = encoded(terms, self._key, self._texts)
-            wide.ids[timed, column], wide.refs[timed, column] = ids[where], refs[where]
-            wide.number[timed, column], wide.scale[timed, column] = number[where], scale[where]
+            wide.mappings.put(column, encoded(terms, self._key, self._texts).take(where), timed)
         return wide
-
-
-class Rename(Stateless):
-    """The same rows."""
-
-    def __init__(self, node: time_nodes.Rename) -> None:
-        self.schema: Schema = node.schema
-
-    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        (rows,) = inputs
-        return rows
 
 
 class Answers(Stateless):
@@ -112,10 +92,6 @@ class Answers(Stateless):
         timed = rows.start <= rows.end
         rows = rows if bool(timed.all()) else rows.take(timed)
         if self._told is not None:
-            rows = each_once(_without_lineage(rows.columns(self._told)))
+            # occurrences are told for policies, and not shown
+            rows = each_once(rows.columns(self._told).replace(lineage=filled(len(rows), NO_LINEAGE)))
         return rows.columns(self._columns)
-
-
-def _without_lineage(rows: Rows) -> Rows:
-    """Occurrences are told for policies, and not shown."""
-    return Rows(*(getattr(rows, name) for name in COLUMNS[:-1]), np.full(len(rows), NO_LINEAGE))  # type: ignore[call-arg]

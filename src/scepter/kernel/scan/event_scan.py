@@ -8,10 +8,10 @@ from itertools import islice
 import numpy as np
 
 from scepter.algebra.expressions import Constant, Variable
-from scepter.kernel.encoding import encoded
+from scepter.kernel.encoding import encoded_rows
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.policy.tracking import Occurrences
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, empty, lasting
+from scepter.kernel.rows import NO_LINEAGE, Mask, Rows, empty, lasting_rows
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sparql.context import Row
 from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Graph
@@ -84,10 +84,9 @@ class EventScans:
             }
             lineage = np.array([nodes[event] for event in events.tolist()], np.int64)
         bound = [{**row, scan.numbered: to_literal(intake.number + event)} if scan.numbered else row for event, row in found]
-        return term_rows(
-            [tuple(row.get(name) for name in names) for row in bound],
-            len(names), intake.batch.start[events], intake.batch.end[events], lineage, self._key, self._texts,
-        ).by_end()  # fmt: skip
+        cells = [[row.get(name) for name in names] for row in bound]
+        columns = encoded_rows(cells, len(names), self._key, self._texts)
+        return lasting_rows(columns, intake.batch.start[events], intake.batch.end[events], lineage).by_end()
 
 
 class ExactTriples:
@@ -118,33 +117,19 @@ class ExactTriples:
         if part is not None:
             lineage = self._lineage.leaves(part, events + intake.number, intake.names()[events])
         start, end = intake.batch.start[events], intake.batch.end[events]
-        return term_rows([row for _, row in found], width, start, end, lineage, self._key, self._texts).by_end()
+        columns = encoded_rows([row for _, row in found], width, self._key, self._texts)
+        return lasting_rows(columns, start, end, lineage).by_end()
 
 
 def _matched(scan: TripleScan, triple: Triple) -> tuple[Term, ...] | None:
     row: dict[str, Term] = {}
-    for node, term in zip((scan.pattern.subject, scan.pattern.predicate, scan.pattern.object), triple, strict=True):
+    for node, term in zip(scan.pattern.places, triple, strict=True):
         if isinstance(node, Constant):
             if node.term != term:
                 return None
         elif isinstance(node, Variable) and row.setdefault(node.name, term) != term:
             return None
     return tuple(row[name] for name in scan.schema.variables)
-
-
-def term_rows(
-    found: Sequence[Sequence[Term | None]], width: int, start: Int64, end: Int64, lineage: Int64, key: TermKey, texts: Texts
-) -> Rows:
-    """Rows made of terms."""
-    columns = [encoded([row[i] for row in found], key, texts) for i in range(width)]
-    if not columns:
-        ids = np.empty((len(found), 0))
-        return Rows(
-            ids.astype(np.uint64), ids.astype(np.int64), ids, ids.astype(np.int8), start, end, *lasting(len(found)), lineage
-        )
-    stacked = [np.stack(each, axis=1) for each in zip(*columns, strict=True)]
-    ids, refs, number, scale = stacked
-    return Rows(ids, refs, number, scale, start, end, *lasting(len(found)), lineage)  # type: ignore[arg-type]
 
 
 def needless(node: EventScan | DerivedPath) -> frozenset[frozenset[tuple[str, Term]]]:

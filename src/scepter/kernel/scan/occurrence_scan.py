@@ -16,11 +16,11 @@ from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.condition.interpreter import ROW, Programs
 from scepter.kernel.condition.programs import compile_conjuncts
 from scepter.kernel.condition.row_programs import decide_rows
+from scepter.kernel.encoding import encoded_rows
 from scepter.kernel.entailment.admitted import END, EVENT, EXPIRES, FOR_EVER, NAME, START, STREAM, TRIPLE, Admitted
 from scepter.kernel.entailment.conclusions import Conclusions
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, lasting
-from scepter.kernel.scan.event_scan import term_rows
+from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, lasting, lasting_rows
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Flattened
@@ -148,8 +148,7 @@ class _Word:
 
 
 def _local(triple: TriplePattern, conditions: tuple[Expression, ...], key: TermKey) -> Programs:
-    nodes = (triple.subject, triple.predicate, triple.object)
-    place = {node.name: i for i, node in enumerate(nodes) if isinstance(node, Variable)}
+    place = {node.name: i for i, node in enumerate(triple.places) if isinstance(node, Variable)}
     return compile_conjuncts(conditions, lambda name, _: (ROW, i, i) if (i := place.get(name)) is not None else None, key)
 
 
@@ -213,7 +212,8 @@ class ExactOccurrenceScans:
         batch, node = intake.batch, self._node
         start, end, stream = batch.start[events], batch.end[events], batch.stream[events]
         lineage = self._lineage.leaves_of(self._windows.parts()[stream], events + intake.number, intake.names()[events])
-        made = term_rows(found, 6 if node.counted else 3, start, end, lineage, self._key, self._texts)
+        columns = encoded_rows(found, 6 if node.counted else 3, self._key, self._texts)
+        made = lasting_rows(columns, start, end, lineage)
         words = [-1] * len(node.words)
         rows = made.columns((0, 1, 2, *words, *((3, 4, 5) if node.counted else ())))
         for word in range(len(words)):
@@ -224,7 +224,7 @@ class ExactOccurrenceScans:
 
 
 def _matcher(pattern: TriplePattern) -> Callable[[Triple], bool]:
-    nodes = (pattern.subject, pattern.predicate, pattern.object)
+    nodes = pattern.places
     constants = [(i, node.term) for i, node in enumerate(nodes) if isinstance(node, Constant)]
     equal = [(i, nodes.index(node)) for i, node in enumerate(nodes) if isinstance(node, Variable) and nodes.index(node) < i]
     return lambda triple: all(triple[i] == term for i, term in constants) and all(triple[i] == triple[j] for i, j in equal)

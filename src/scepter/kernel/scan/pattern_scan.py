@@ -80,21 +80,13 @@ class Scans:
         """
         matched: dict[int, Solutions] = {}
         tables: dict[int, Solutions] = {}
-
-        def core_of(core: Core, stream: int) -> Solutions:
-            shape = self._shape_of[id(core)]
-            found = matched.get(shape)
-            if found is None:
-                found = matched[shape] = self._match(self._compiled[shape], intake, wanted[stream])
-            return found
-
         results: list[tuple[Solutions, Solutions]] = []
         for number, scan in enumerate(self._plan.scans):
             if scan.tree is not None:
                 alike = self._alike[number]  # what scans have in common is one table, also for whoever packs it
                 everything = tables.get(alike)
                 if everything is None:
-                    everything = tables[alike] = self._solved(number, scan, intake, core_of)
+                    everything = tables[alike] = self._solved(number, scan, intake, wanted[scan.stream], matched)
                 kept = self._filter(number, everything, texts) if scan.local else everything
             else:
                 kept, everything = self._general(scan, intake, texts, wanted[scan.stream], graphs)
@@ -102,17 +94,26 @@ class Scans:
         return results
 
     def _solved(
-        self, number: int, scan: ScanPlan, intake: Intake, core_of: Callable[[Core, int], Solutions]
+        self, number: int, scan: ScanPlan, intake: Intake, wanted: NDArray[np.bool_], matched: dict[int, Solutions]
     ) -> Solutions:  # fmt: skip
-        """A pattern's solutions, each of an event once."""
+        """A pattern's solutions, each of an event once. `matched` are those of its cores so far, by their shapes."""
         if isinstance(scan.tree, Core):
-            table, chosen = core_of(scan.tree, scan.stream), self._chosen[number]
+            table, chosen = self._of_core(scan.tree, intake, wanted, matched), self._chosen[number]
             return table if chosen is None else self._chosen_of(scan.tree, chosen, table)
 
-        def matched(core: Core) -> Solutions:
-            return self._chosen_of(core, core.columns, core_of(core, scan.stream))
+        def of_core(core: Core) -> Solutions:
+            return self._chosen_of(core, core.columns, self._of_core(core, intake, wanted, matched))
 
-        return each_once(self._patterns[number].solve(intake, matched)).by_time()
+        return each_once(self._patterns[number].solve(intake, of_core)).by_time()
+
+    def _of_core(
+        self, core: Core, intake: Intake, wanted: NDArray[np.bool_], matched: dict[int, Solutions]
+    ) -> Solutions:  # fmt: skip
+        shape = self._shape_of[id(core)]
+        found = matched.get(shape)
+        if found is None:
+            found = matched[shape] = self._match(self._compiled[shape], intake, wanted)
+        return found
 
     def _match(self, compiled: CompiledPattern, intake: Intake, wanted: NDArray[np.bool_]) -> Solutions:
         batch = intake.batch

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.column_table import ColumnTable
-from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.kernel.rows import mappings
 
 Int64 = NDArray[np.int64]
 UInt64 = NDArray[np.uint64]
@@ -84,10 +84,7 @@ def spread(table: Solutions, places: Sequence[int], width: int, scans: int, bran
         return table.replace(branch=np.full(len(table), branch, np.int8))
     rows = len(table)
     at = np.asarray(places, dtype=np.int64)
-    ids = np.zeros((rows, width), np.uint64)
-    refs = np.full((rows, width), -1, np.int64)
-    number = np.full((rows, width), np.nan)
-    scale = np.full((rows, width), NOT_A_NUMBER, np.int8)
+    ids, refs, number, scale = mappings(rows, width)
     ids[:, at], refs[:, at], number[:, at], scale[:, at] = table.ids, table.refs, table.number, table.scale
     events = np.full((rows, scans), -1, np.int64)
     names = np.full((rows, scans), -1, np.int64)

@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from scepter.algebra.expressions import Constant, Variable
-from scepter.algebra.patterns import Node, TriplePattern
+from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.entailment.admitted import END, EVENT, FOR_EVER, NAME, START, Admitted
 from scepter.kernel.entailment.conclusions import Conclusions
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, lasting, mappings
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, lasting, lasting_rows, mappings
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Flattened
@@ -33,7 +33,7 @@ class PlainTriples:
     """Triple scans without a schema."""
 
     def __init__(self, scans: Sequence[TripleScan], key: TermKey, lineage: Lineage, part: Callable[[str], int]) -> None:
-        self._patterns = [_positions_of(scan.pattern) for scan in scans]
+        self._patterns = [scan.pattern.places for scan in scans]
         self._constants = [
             [term_id(key, str(node.term)) if isinstance(node, Constant) else None for node in nodes] for nodes in self._patterns
         ]
@@ -52,7 +52,7 @@ class PlainTriples:
         terms, places = (batch.subject, batch.predicate, batch.object), (batch.subject_at, batch.predicate_at, batch.object_at)
         at = self._matching(terms, wanted, number)
         event, positions, part = owner[at], self._positions[number], self._parts[number]
-        ids, refs, numbers, scale = mappings(len(at), len(positions))
+        ids, refs, numbers, scale = found = mappings(len(at), len(positions))
         for column, position in enumerate(positions.tolist()):
             ids[:, column] = terms[position][at]
             refs[:, column] = places[position][at] + intake.base
@@ -61,9 +61,7 @@ class PlainTriples:
         lineage = np.full(len(at), NO_LINEAGE)
         if part is not None:
             lineage = self._lineage.leaves(part, event + intake.number, intake.names()[event])
-        return Rows(
-            ids, refs, numbers, scale, batch.start[event], batch.end[event], *lasting(len(at)), lineage
-        ).by_end()  # fmt: skip
+        return lasting_rows(found, batch.start[event], batch.end[event], lineage).by_end()
 
     def _matching(self, terms: tuple[UInt64, UInt64, UInt64], wanted: Int64 | None, number: int) -> Int64:
         """The triples that have a pattern's constants, and equal terms where it has one variable twice."""
@@ -130,12 +128,8 @@ class EntailedTriples:
         ).by_end()
 
 
-def _positions_of(pattern: TriplePattern) -> tuple[Node, Node, Node]:
-    return pattern.subject, pattern.predicate, pattern.object
-
-
 def _positions(pattern: TriplePattern, names: Sequence[str]) -> Int64:
     """For each variable the last place in the triple where it stands: as an object its number is known."""
-    nodes = _positions_of(pattern)
+    nodes = pattern.places
     found = [max(i for i, node in enumerate(nodes) if isinstance(node, Variable) and node.name == name) for name in names]
     return np.array(found, np.int64)

@@ -8,7 +8,8 @@ import numpy as np
 
 from scepter.kernel.condition.row_conditions import Conditions, Surroundings
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64, empty, spread
-from scepter.kernel.sequence.forward_search import key_of, sort_by_key
+from scepter.kernel.sequence.forward_search import key_of
+from scepter.kernel.sequence.key_order import sort_by_key
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Dataset, Graph
 from scepter.kernel.texts import Texts

@@ -26,7 +26,7 @@ from scepter.kernel.sequence.run_extension import RunExtension
 from scepter.kernel.sequence.run_windows import Bounds, Counts
 from scepter.kernel.sequence.runs import Runs, Waiting, merged, no_runs
 from scepter.kernel.sequence.step_search import NOTHING_FOUND, Decide, Found, Keyed, StepSearch, own_events
-from scepter.kernel.sequence.trail import Trail
+from scepter.kernel.sequence.trail import Step, Trail
 from scepter.physical.sequence_plan import Chain, GapPlan, QueryPlan
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MAX_INSTANT
@@ -137,7 +137,7 @@ class ChainKernel:
             self._run_out(step, self._release(waiting, going, moment))
         if not came and not len(going.runs):  # which is what most single events come to
             return self._nobody
-        trail = arrivals.going_on(table, stage.atom, waited, self._extend) if self._lazy else None
+        trail = arrivals.going_on(Step(table, stage.atom, stage.settled, waited), self._extend) if self._lazy else None
         places, rows = _NO, _NO
         if came:
             keyed = keyed or moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
@@ -416,7 +416,7 @@ class ChainKernel:
         for pool in self._used:
             if not pool.rests(time):
                 return False
-        return not any(map(len, self._leading.history))
+        return not self._chain.leading or not any(map(len, self._leading.history))
 
     @property
     def history(self) -> list[Solutions]:

@@ -32,6 +32,8 @@ class Stage:
     """What goes before this step's events."""
     link: Link | None = None
     """Its search by the rows that runs took last, where that is all it looks at."""
+    settled: frozenset[int] = frozenset()
+    """The slots that the steps before have surely bound: what it takes agrees with them."""
 
     patient: bool = field(init=False)
     """Whether a run that finds nothing waits on, whatever else comes."""
@@ -47,7 +49,7 @@ def build_stages(chain: Chain, plan: QueryPlan, key: TermKey) -> list[Stage]:
     """A stage for each step, with nothing waiting."""
     width, marks = len(plan.variables), len(plan.marks)
     stages: list[Stage] = []
-    bound: frozenset[int] = frozenset()
+    bound = settled = frozenset[int]()
     for i, step in enumerate(chain.steps):
         atom = plan.atoms[step.atom]
         also = bound.union(atom.slots)
@@ -61,10 +63,10 @@ def build_stages(chain: Chain, plan: QueryPlan, key: TermKey) -> list[Stage]:
             Stage(
                 step, atom, StepSearch(step.atom, atom, step.key, step.shared, bound, plan.variables, key),
                 tuple(negation(n, plan, bound, key) for n in step.negations), Waiting(width, marks), again,
-                Waiting(width, marks), _deadlines(chain, plan, i), _greedy(stages[i - 1]) if i else None,
+                Waiting(width, marks), _deadlines(chain, plan, i), _greedy(stages[i - 1]) if i else None, settled=settled,
             )
         )  # fmt: skip
-        bound = also
+        bound, settled = also, settled | atom.certain
     if lazy(plan):
         for before, stage in pairwise(stages):
             link = stage.search.after(before.atom.slots, before.atom.certain)

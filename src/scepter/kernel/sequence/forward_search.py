@@ -17,10 +17,7 @@ from numpy.typing import NDArray
 
 from scepter.inner import inner, shared
 from scepter.kernel.condition.interpreter import (
-    BOOLEAN,
-    FAILED,
     FALSE,
-    OPEN,
     TRUE,
     UNDECIDED,
     Programs,
@@ -28,7 +25,7 @@ from scepter.kernel.condition.interpreter import (
     pointed,
     pointed_stack,
     pointed_values,
-    run_program,
+    thresholds_of,
 )
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
 from scepter.kernel.sequence.runs import of_keys
@@ -128,6 +125,20 @@ def _first_after(keys, times, key, time, lo, hi):  # type: ignore[no-untyped-def
 
 
 @inner
+def _first_from(keys, times, key, time, near, rows):  # type: ignore[no-untyped-def]
+    """The same of all rows, looked for from a place on that is near: for who asks in the order of keys and times, mostly right
+    there. (A twin of `_first_after`, whose bounds double.)"""
+    if near > 0 and (keys[near - 1] > key or (keys[near - 1] == key and times[near - 1] > time)):
+        return _first_after(keys, times, key, time, np.int64(0), near - 1)
+    low, high, step = near, near, np.int64(1)
+    while high < rows and (keys[high] < key or (keys[high] == key and times[high] <= time)):
+        low = high + 1
+        high += step
+        step *= 2
+    return _first_after(keys, times, key, time, low, min(high, rows))
+
+
+@inner
 def _next_within(position, stop, bounds, lower, upper, values, rows, least, most, blocks):  # type: ignore[no-untyped-def]
     """The first row from `position` on whose values all lie within their bounds, or `stop`; blocks that cannot hold one are
     passed over. A value that is no number lies within every bound: the filter itself judges it. All are pointers: `values` has
@@ -214,7 +225,8 @@ class Filters(NamedTuple):
 
 class Few(NamedTuple):
     """What few rows, as they came, look for the runs of their keys by: the chains of a pool (`Waiting.chains`), the columns of
-    the rows' keys and of the values that thresholds bound. Without chains, rows are in order and runs are told by `Asking`."""
+    the rows' keys and of the values that thresholds bound, and those thresholds of the pool's first rows so far, which the
+    others are added to (`Waiting.bounds`). Without chains, rows are in order and runs are told by `Asking`."""
 
     newest: Int64
     before: Int64
@@ -223,9 +235,13 @@ class Few(NamedTuple):
     alive: NDArray[np.bool_]
     key: Int64
     bounded: Int64
+    bounds: Float64
+    known: int
 
 
-NO_CHAINS = (_AT_MOST_ONE[:0], _AT_MOST_ONE[:0], 0, 0, np.empty(0, np.bool_), _AT_MOST_ONE[:0], _AT_MOST_ONE[:0])
+NO_CHAINS = (
+    _AT_MOST_ONE[:0], _AT_MOST_ONE[:0], 0, 0, np.empty(0, np.bool_), _AT_MOST_ONE[:0], _AT_MOST_ONE[:0], np.empty((0, 0)), 0
+)  # fmt: skip
 """Of `Few`."""
 
 
@@ -263,7 +279,9 @@ def search_forward(mode, asking, run_columns, row_columns, few, filters, thresho
     keys, times, ends, ranks, order, starts, branches, candidates = row_columns
     shared_run, shared_row, branch_first, filtering = filters
     th_upper, bounding, th_values, th_extremes, limits = thresholds
-    newest, before, linked, size, alive, key_columns, bounded = few
+    newest, before, linked, size, alive, key_columns, bounded, kept, known = few
+    programs, bounds_of, stack = pointed(filtering), pointed(bounding), pointed_stack(room)
+    bounds = len(th_upper)
     if len(newest) > 0:
         order, keys, times = _sorted_few(candidates[0], times, key_columns)
         ends = stretch_ends(keys)
@@ -271,10 +289,10 @@ def search_forward(mode, asking, run_columns, row_columns, few, filters, thresho
         resume, forced = filled(len(todo), np.int64(-1)), filled(len(todo), np.int64(0))
         found_time = filled(len(todo), np.int64(NOTHING))
         th_values, th_extremes = bounded_values(candidates[1], candidates[2], order, bounded)
-    programs, bounds_of, stack = pointed(filtering), pointed(bounding), pointed_stack(room)
-    val, sca, err = stack.val, stack.sca, stack.err
+        for r in range(known, size):
+            thresholds_of(pointer(kept, 4 * bounds * r), bounds, th_upper, bounds_of, pointed_values(runs, r), stack)
     run_ids, row_ids = runs[0], candidates[0]
-    rows, blocks, bounds = len(keys), th_extremes.shape[1], len(th_upper)
+    rows, blocks = len(keys), th_extremes.shape[1]
     th_least, th_most = pointer(th_extremes, 0), pointer(th_extremes, bounds * blocks)
     capacity = max(64, len(todo))
     out_run = fresh(capacity, np.int64)
@@ -283,40 +301,42 @@ def search_forward(mode, asking, run_columns, row_columns, few, filters, thresho
     stalled = fresh(16, np.int64)
     stalled_row = fresh(16, np.int64)
     stall = np.int64(0)
-    lower, upper = pointer(limits, 0), pointer(limits, bounds)
-    surely_above, surely_below = pointer(limits, 2 * bounds), pointer(limits, 3 * bounds)
+    near = np.int64(0)  # where the last run began to look: the next one may do so right behind it
     for i in range(len(todo)):
         if i % 16 == 0 and heed(cells, out):
             out = stall = np.int64(0)
             break
         r = todo[i]
+        lower = pointer(limits, 0)
+        if len(newest) > 0:  # few rows: most runs pass by all of them, and are not looked at further
+            lower = pointer(kept, 4 * bounds * r)
+            upper = pointer(lower, bounds)
+            beyond = 0
+            for t in range(bounds if blocks == 1 else 0):
+                if th_most[t] < lower[t] or th_least[t] > upper[t]:
+                    beyond += 1
+            if beyond > 0:
+                continue
         key = run_key[r]
         limit = run_limit[r]
-        rank_limit = run_rank_limit[r]
-        run_values = pointed_values(runs, r)
-        for t in range(bounds):
-            lower[t] = -math.inf
-            upper[t] = math.inf
-            surely_above[t] = math.inf
-            surely_below[t] = math.inf
-            run_program(bounds_of, t, run_values, run_values, stack)
-            if sca[0] != OPEN and sca[0] != FAILED and sca[0] != BOOLEAN and not math.isnan(val[0]):
-                slack = err[0] * 4.0 + abs(val[0]) * 1e-15
-                if th_upper[t]:
-                    upper[t] = val[0] + slack
-                    surely_above[t] = -math.inf
-                    surely_below[t] = val[0] - slack
-                else:
-                    lower[t] = val[0] - slack
-                    surely_above[t] = val[0] + slack
         position = resume[i]
         if position < 0:
-            position = _first_after(pointer(keys, 0), pointer(times, 0), key, run_time[r], np.int64(0), rows)
+            position = near = _first_from(pointer(keys, 0), pointer(times, 0), key, run_time[r], near, rows)
         stop = position
         if position < rows and keys[position] == key:
             stop = ends[position]
-            if times[stop - 1] > limit:
+            if mode == STRICT:
+                limit = min(limit, run_only[r])
+            if times[position] > limit:
+                stop = position
+            elif times[stop - 1] > limit:
                 stop = _first_after(pointer(keys, 0), pointer(times, 0), key, limit, position, stop)
+        if position == stop:
+            continue
+        run_values = pointed_values(runs, r)
+        if len(newest) == 0:
+            thresholds_of(lower, bounds, th_upper, bounds_of, run_values, stack)
+        upper, surely_above, surely_below = pointer(lower, bounds), pointer(lower, 2 * bounds), pointer(lower, 3 * bounds)
         first = resume[i] >= 0
         while position < stop:
             if bounds > 0 and not first:
@@ -329,7 +349,7 @@ def search_forward(mode, asking, run_columns, row_columns, few, filters, thresho
             time = times[position]
             if mode == NEXT and found_time[i] != NOTHING and time != found_time[i]:
                 break
-            if (mode == STRICT and time != run_only[r]) or ranks[position] > rank_limit:
+            if (mode == STRICT and time != run_only[r]) or ranks[position] > run_rank_limit[r]:
                 break
             verdict = FALSE
             if first:
@@ -421,17 +441,9 @@ def latest_before(run_time, run_key, run_ids, keys, times, row_ids, shared_run, 
 def instants_after(groups, times, run_group, run_time):  # type: ignore[no-untyped-def]
     """Per run: the first instant of its group strictly after its time, or NOTHING."""
     found = filled(len(run_time), np.int64(NOTHING))
+    at = np.int64(0)
     for r in range(len(run_time)):
-        at = _first_after(pointer(groups, 0), pointer(times, 0), run_group[r], run_time[r], np.int64(0), len(groups))
+        at = _first_from(pointer(groups, 0), pointer(times, 0), run_group[r], run_time[r], at, len(groups))
         if at < len(groups) and groups[at] == run_group[r]:
             found[r] = times[at]
     return found
-
-
-def sort_by_key(keys: UInt64) -> NDArray[np.int64]:
-    """The order that sorts rows (already in order of time) by key."""
-    if len(keys) < 2:
-        return _AT_MOST_ONE[: len(keys)]
-    if bool((keys[1:] >= keys[:-1]).all()):
-        return np.arange(len(keys), dtype=np.int64)
-    return np.argsort(keys, kind="stable")

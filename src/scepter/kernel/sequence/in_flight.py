@@ -22,8 +22,7 @@ from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.run_extension import RunExtension
 from scepter.kernel.sequence.runs import Runs, Waiting
 from scepter.kernel.sequence.step_search import Keyed, StepSearch
-from scepter.kernel.sequence.trail import Trail
-from scepter.physical.sequence_plan import AtomPlan
+from scepter.kernel.sequence.trail import Step, Trail
 from scepter.rdf.words import fresh
 from scepter.timeline import MIN_INSTANT
 
@@ -74,13 +73,13 @@ class Flight:
         at = int(self.row.min())
         return self.table.time[at : at + 1]
 
-    def going_on(self, table: Solutions, atom: AtomPlan, waited: Runs, extend: RunExtension) -> Trail:
+    def going_on(self, step: Step, extend: RunExtension) -> Trail:
         """Where the next step notes what is taken, by these and by those that had waited for it."""
         trail = self.trail
         if trail is None:
             assert self.runs is not None
             trail = Trail(self.runs, extend)
-        trail.begin(table, atom, waited)
+        trail.begin(step)
         return trail
 
     def written(self, extend: RunExtension) -> Runs:
@@ -111,21 +110,24 @@ class Flight:
 class Links:
     """What rows of one table have found in another, by one condition: for this batch, for all steps that have the condition.
 
-    Invariant: what stands at `first` in `found`, so many as `count` says, is all that a row finds up to the time `reach`.
+    Invariant: what stands from `span[row, 0]` to `span[row, 1]` in `found` is all that a row finds up to the time `reach`.
     """
 
-    __slots__ = ("count", "first", "found", "next_at", "reach")
+    __slots__ = ("found", "next_at", "reach", "span")
 
     def __init__(self, size: int) -> None:
-        self.reach, self.first = filled(size, MIN_INSTANT), np.zeros(size, np.int64)
-        self.count, self.next_at = np.zeros(size, np.int64), filled(size, NOTHING)
-        self.found = _NO
+        self.reach, self.next_at = filled(size, MIN_INSTANT), filled(size, NOTHING)
+        self.span: Int64 = np.zeros((size, 2), np.int64)
+        self.found: Int64 = np.empty((0, 3), np.int64)
+        """Rows, each with its time and its start beside it: what follows links looks at few places."""
 
-    def add(self, rows: Int64, reach: Int64, asking: Int64, found: Int64) -> None:
-        """What rows have found, told in order of their places among them."""
+    def add(self, rows: Int64, reach: Int64, asking: Int64, found: Int64, table: Solutions) -> None:
+        """What rows, in any order, have found in a table, told in order of their places among them."""
         count = np.bincount(asking, minlength=len(rows))
-        self.first[rows], self.count[rows], self.reach[rows] = np.cumsum(count) - count + len(self.found), count, reach
-        self.found = np.concatenate([self.found, found])
+        behind = np.cumsum(count) + len(self.found)
+        self.span[rows, 0], self.span[rows, 1], self.reach[rows] = behind - count, behind, reach
+        told = np.stack([found, table.time[found], table.start[found]], axis=1)
+        self.found = np.concatenate([self.found, told]) if len(self.found) else told
 
 
 class Link:
@@ -146,7 +148,7 @@ class Link:
             return None
         alike = id(before), id(table.rows), selection, self._partition, self._search.shape
         links = moment.links.setdefault(alike, Links(len(before)))
-        rows, farthest = _asking(flight.row, flight.limit, links.reach)
+        rows, farthest = _asking(flight.row, flight.limit, links.reach, moment.by_key(before, self._search.key))
         if len(rows):
             time, ids = before.time[rows], before.ids.take(rows, axis=0)
             only = time
@@ -158,9 +160,9 @@ class Link:
             if found is None:
                 self._idle = _IDLE
                 return None
-            links.add(rows, farthest, *found)
+            links.add(rows, farthest, *found, table.rows)
         runs = flight.row, flight.start, flight.limit
-        done, count = trail.follow(runs, flight.low, (links.first, links.count, links.found))
+        done, count = trail.follow(runs, flight.low, links.span, links.found)
         if selection is Selection.STRICT:
             next_at = links.next_at[flight.row]
             return count, (next_at != NOTHING) & (next_at <= flight.limit)
@@ -168,8 +170,9 @@ class Link:
 
 
 @njit(cache=True)
-def _asking(row, limit, reach):  # type: ignore[no-untyped-def]
-    """The rows that some runs took and that have to look farther than they did, each once, with the farthest of the limits."""
+def _asking(row, limit, reach, order):  # type: ignore[no-untyped-def]
+    """The rows that some runs took and that have to look farther than they did, each once and in this order of
+    all rows, with the farthest of the limits."""
     farthest = reach.copy()
     size = 0
     for i in range(len(row)):
@@ -179,7 +182,7 @@ def _asking(row, limit, reach):  # type: ignore[no-untyped-def]
     rows, limits = fresh(size, np.int64), fresh(size, np.int64)
     if size:
         at = 0
-        for r in range(len(reach)):
+        for r in order:
             if farthest[r] > reach[r]:
                 rows[at] = r
                 limits[at] = farthest[r]

@@ -19,6 +19,7 @@ from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.atoms import Atoms
 from scepter.kernel.sequence.chain import ChainKernel
 from scepter.kernel.sequence.exact_filters import Exact
+from scepter.kernel.sequence.key_order import sort_by_key
 from scepter.kernel.sequence.match_identity import identity, one_of_each
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.run_extension import RunExtension
@@ -133,11 +134,16 @@ class MatchedSequence:
         found = []
         for rows in inputs[: len(self._plan.scans)]:
             if (table := made.get(id(rows))) is None:
-                part, event, name = self._lineage.taken(rows.lineage)
-                table = made[id(rows)] = Solutions(
-                    rows.end, rows.start, np.zeros(len(event), np.int8), event[:, None], name[:, None],
-                    rows.ids, rows.refs, rows.number, rows.scale,
-                )  # fmt: skip
+                part, told = self._lineage.taken_from(rows.lineage)
+                if isinstance(told, Solutions) and _are(rows, told):
+                    table = told
+                else:
+                    part, event, name = self._lineage.taken(rows.lineage)
+                    table = Solutions(
+                        rows.end, rows.start, np.zeros(len(event), np.int8), event[:, None], name[:, None],
+                        rows.ids, rows.refs, rows.number, rows.scale,
+                    )  # fmt: skip
+                made[id(rows)] = table
                 leaves[id(table)] = part, rows.lineage
             found.append(table)
         return found
@@ -145,7 +151,7 @@ class MatchedSequence:
     def _instants(self, groups: UInt64, times: Int64) -> tuple[UInt64, Int64]:
         """(group, instant) pairs, sorted, each once."""
         if self._plan.partition:
-            order = np.lexsort((times, groups))
+            order = sort_by_key(groups)
             groups, times = groups[order], times[order]
         if len(times) > 1:
             new = np.concatenate([[True], (times[1:] != times[:-1]) | (groups[1:] != groups[:-1])])
@@ -316,6 +322,11 @@ class MatchedSequence:
             "remembered": sum(len(table) for chain in self._chains for table in chain.history),
             "counted": len(self._counts),
         }
+
+
+def _are(rows: Rows, table: Solutions) -> bool:
+    """Whether rows are those of a table as they were scanned."""
+    return table.refs is rows.refs and table.start is rows.start and table.time is rows.end
 
 
 def _can_repeat(plan: QueryPlan) -> bool:

@@ -106,7 +106,10 @@ def begin(table, node, until, places, window, room, at):  # type: ignore[no-unty
 
 
 _ALL, _NO_LEAVES = slice(None), np.empty(0, np.int64)
-Ways = tuple[Int64, NDArray[np.bool_], Int64]
+Ways = tuple[Int64, Int64, NDArray[np.bool_], Int64]
+Taken = tuple[tuple[AtomPlan, frozenset[int]], ...]
+"""Steps: their atoms, and the slots that the steps before each have surely bound."""
+_Numbers = tuple[tuple[int, frozenset[int]], ...]
 
 
 @lru_cache(maxsize=1024)
@@ -120,6 +123,10 @@ def _places(slots: tuple[int, ...], partition: tuple[int, ...], key: tuple[int, 
     return placed(slots), placed(partition), placed(key)
 
 
+def _numbers(taken: Taken) -> _Numbers:
+    return tuple((id(atom), settled) for atom, settled in taken)
+
+
 class RunExtension:
     """Extends the runs of a sequence. The columns of the runs it is given are its own to write into."""
 
@@ -130,7 +137,8 @@ class RunExtension:
         self._none = no_runs(self._width, self._marks)
         parts = {label: part(label) for label in plan.labels}
         self._part_of = [parts[scan.label] for scan in plan.scans]
-        self._ways: dict[tuple[int, ...], Ways] = {}
+        self._ways: dict[_Numbers, Ways] = {}
+        self._left: dict[_Numbers, Int64] = {}
 
     def nobody(self) -> Runs:
         """One run without events."""
@@ -222,21 +230,37 @@ class RunExtension:
         narrow, runs = allotted(count, self._width, self._marks)
         return (narrow, runs.ids, runs.refs, runs.number, runs.scale), runs
 
-    def ways(self, atoms: tuple[AtomPlan, ...]) -> Ways:
-        """Where each of some steps, all of one table, writes what it takes: by step and column the slot, and whether it is the
-        row's in any case; by step, branch and scan of the branch the part, -1 beyond its scans."""
-        numbers = tuple(map(id, atoms))
+    def left(self, taken: Taken) -> Int64:
+        """The slots that some steps may leave as they are."""
+        numbers = _numbers(taken)
+        found = self._left.get(numbers)
+        if found is None:
+            written = frozenset[int]().union(*(atom.certain - settled for atom, settled in taken))
+            found = self._left[numbers] = placed(tuple(slot for slot in range(self._width) if slot not in written))
+        return found
+
+    def ways(self, taken: Taken) -> Ways:
+        """Where each of some steps, all of one table, writes what it takes. By step the columns that bring what was not settled
+        before, -1 behind the last; the slot of each, and whether it is the row's in any case. By step, branch and scan of the
+        branch the part, -1 beyond its scans."""
+        numbers = _numbers(taken)
         found = self._ways.get(numbers)
         if found is None:
-            slots = np.array([atom.slots for atom in atoms], np.int64).reshape(len(atoms), -1)
-            sure = np.array([[slot in atom.certain for slot in atom.slots] for atom in atoms], np.bool_).reshape(slots.shape)
+            atoms = [atom for atom, _ in taken]
+            bring = [
+                [(column, slot, slot in atom.certain) for column, slot in enumerate(atom.slots) if slot not in settled]
+                for atom, settled in taken
+            ]
+            columns = np.full((3, len(taken), max(map(len, bring))), -1, np.int64)
+            for step, each in enumerate(bring):
+                columns[:, step, : len(each)] = np.array(each, np.int64).reshape(-1, 3).T
             branches = [branch for atom in atoms for branch in atom.branches]
             shape = len(atoms), max(len(atom.branches) for atom in atoms), max(len(branch.scans) for branch in branches)
             parts = np.full(shape, -1, np.int64)
             for step, atom in enumerate(atoms):
                 for number, branch in enumerate(atom.branches):
                     parts[step, number, : len(branch.scans)] = [self._part_of[scan] for scan in branch.scans]
-            found = self._ways[numbers] = slots, sure, parts
+            found = self._ways[numbers] = columns[0], columns[1], columns[2].astype(np.bool_), parts
         return found
 
     def _inside(self, runs: Runs, moment: Moment) -> NDArray[np.bool_]:

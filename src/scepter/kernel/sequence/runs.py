@@ -96,6 +96,7 @@ def of_keys(wanted, keys, alive, newest, before, linked, size):  # type: ignore[
         key = wanted[i]
         if i and key == wanted[i - 1]:
             continue
+        first = count
         row = newest[np.int64(key & remainder)]
         while row >= 0:
             if keys[row] == key and alive[row]:
@@ -104,9 +105,19 @@ def of_keys(wanted, keys, alive, newest, before, linked, size):  # type: ignore[
                 found[count] = row
                 count += 1
             row = before[row]
-    gap = 1  # by Shell's sort: a chain goes from the newest to the oldest, few keys have few chains
+        for at in range((count - first) // 2):  # a chain goes from the newest to the oldest
+            newer = found[first + at]
+            found[first + at] = found[count - 1 - at]
+            found[count - 1 - at] = newer
+    turned = 0
+    for at in range(1, count):
+        if found[at] < found[at - 1]:
+            turned += 1
+    gap = 1  # by Shell's sort, where the rows of several keys are to be put in order
     while 3 * gap < count:
         gap = 3 * gap + 1
+    if turned == 0:
+        gap = 0
     while gap > 0:
         for i in range(gap, count):
             row, at = found[i], i
@@ -136,6 +147,8 @@ class Waiting:
         self._dead = 0
         self._newest, self._before, self._linked = _NO_CHAINS, _NO_CHAINS, 0
         """The chains of the first so many rows by their keys, made when they are asked for."""
+        self._bounds, self._bounded = np.empty((0, 0)), 0
+        """What the search for their next events needs of the first so many rows' values; alike."""
         self._saved: tuple[int, list[Int64], list[tuple[str, Int64, Int64]]] | None = None
         self._earliest: int | None = None
         """A lower bound of the live runs' limits: nothing can expire before it."""
@@ -180,6 +193,17 @@ class Waiting:
             self._before, linked = np.empty_like(self._newest), 0
         self._linked = size
         return self._newest, self._before, linked, size
+
+    def bounds(self, width: int) -> tuple[Float64, int]:
+        """Room for so many numbers of each row, and of how many they are known; the caller adds those of the others."""
+        size, known = self._size, self._bounded
+        if size > len(self._bounds):
+            grown = np.empty((len(self.alive), width))
+            if known:
+                grown[:known] = self._bounds[:known]
+            self._bounds = grown
+        self._bounded = size
+        return self._bounds, known
 
     def room_for(self, count: int) -> int:
         """Where so many rows more can be written; they are there when `added` says so."""
@@ -280,6 +304,7 @@ class Waiting:
         for name, rows, old in reversed(written):
             getattr(self.columns, name)[rows] = old
         self._size, self._saved = size, (size, [], [])
+        self._bounded = min(self._bounded, size)
         if size < self._linked:
             self._unlink()
 
@@ -292,7 +317,7 @@ class Waiting:
             return
         rows = self.live()
         self._move(rows, max(64, len(rows) + len(rows) // 2))
-        self._size, self._dead = len(rows), 0
+        self._size, self._dead, self._bounded = len(rows), 0, 0
         self._unlink()
 
 

@@ -33,9 +33,9 @@ from scepter.kernel.sequence.forward_search import (
     bounded_values,
     key_of,
     search_forward,
-    sort_by_key,
     stretch_ends,
 )
+from scepter.kernel.sequence.key_order import sort_by_key
 from scepter.kernel.sequence.runs import Runs, Waiting
 from scepter.physical.sequence_plan import AtomPlan
 from scepter.rdf.hashing import TermKey
@@ -240,7 +240,7 @@ class StepSearch:
         looking = runs.time, waiting.keys, runs.limit, runs.rank_limit, runs.time, (runs.ids, runs.number, runs.scale)
         values = contiguous(table.ids, table.number, table.scale)
         rows = _NO_KEYS, table.time, _NO, _zeros(len(table.time)), _NO, table.start, table.branch, values
-        few = *waiting.chains(), waiting.alive, self._columns_at, self._bounded_at
+        few = *waiting.chains(), waiting.alive, self._columns_at, self._bounded_at, *waiting.bounds(4 * len(self.bounded))
         mode = NEXT if selection is _NEXT else _MODE[selection]
         pairs, open_ = self._search(mode, _NOBODY, looking, rows, _NO_VALUES, _NO_VALUES, few)
         if open_.size or not pairs.size:

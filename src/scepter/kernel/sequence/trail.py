@@ -44,9 +44,11 @@ class Step(NamedTuple):
 
     table: Solutions
     atom: AtomPlan
+    settled: frozenset[int]
+    """The slots that runs have surely bound before it: what they take agrees with them, and changes nothing there."""
     waited: Runs
     """Those that had waited for it, as they stood when it began."""
-    low: int
+    low: int = 0
 
 
 class Trail:
@@ -64,9 +66,9 @@ class Trail:
         self._columns: Int64 = np.empty((5, 64), np.int64)
         self._size = 0
 
-    def begin(self, table: Solutions, atom: AtomPlan, waited: Runs) -> None:
+    def begin(self, step: Step) -> None:
         """What is taken from now on is taken by the next step."""
-        self.steps.append(Step(table, atom, waited, self._size))
+        self.steps.append(step._replace(low=self._size))
 
     @property
     def low(self) -> int:
@@ -92,14 +94,14 @@ class Trail:
             self._columns, self._size, places, rows, (start, limit), (waited, low or 0), (table.time, table.start), window
         )
 
-    def follow(self, runs: tuple[Int64, Int64, Int64], low: int, links: tuple[Int64, Int64, Int64]) -> tuple[Mask, int]:
-        """Runs, by their rows, starts and limits, take what was found for their rows, as far as their limits. Returns which
-        found something, and how many entries there are more."""
+    def follow(self, runs: tuple[Int64, Int64, Int64], low: int, span: Int64, found: Int64) -> tuple[Mask, int]:
+        """Runs, by their rows, starts and limits, take what was found for their rows, as far as their limits: the span of each
+        row in rows with their times and starts. Returns which found something, and how many entries there are more."""
         table, window, size = self.steps[-1].table, self._extend.window, len(runs[0])
         at, before, done = 0, self._size, np.zeros(size, np.bool_)
         self._room_for(size)
         while True:
-            given = runs, (low, before), links, (table.time, table.start), window, done
+            given = runs, (low, before), span, found, window, done
             at, self._size, wanted = interruptible(_follow, lambda: (table.time,), self._columns, self._size, at, *given)
             if at == size:
                 return done, self._size - before
@@ -118,14 +120,16 @@ class Trail:
             return
         steps, extend = self.steps[: step + 1], self._extend
         path, origin, begins, count = _walk(self._columns, entries, steps[-1].table.time, len(steps), room[0], at)
-        for which in np.flatnonzero(begins):
+        taken = tuple((each.atom, each.settled) for each in steps)
+        for which in np.flatnonzero(begins).tolist():
             runs = steps[which - 1].waited if which else self.base
             narrow = runs.first, runs.rank_limit, runs.lead, runs.lead_rank, runs.group, runs.node
-            _begin(origin, which, (*narrow, runs.ids, runs.refs, runs.number, runs.scale), room, at)
+            source = *narrow, runs.ids, runs.refs, runs.number, runs.scale
+            _begin(origin, which, source, extend.left(taken[max(which - 1, 0) :]), room, at)
         low, places = 0, placed(key)
         for _, alike in groupby(steps, lambda each: id(each.table)):
             those = list(alike)
-            table, ways = those[0].table, extend.ways(tuple(each.atom for each in those))
+            table, ways = those[0].table, extend.ways(taken[low : low + len(those)])
             columns = table.branch, table.events, table.names, table.ids, table.refs, table.number, table.scale
             lows = np.array([each.low for each in those], np.int64)
             nodes, size = extend.lineage.room_for(count * table.events.shape[1])
@@ -170,28 +174,26 @@ def _take(columns, at, places, rows, runs, who, table, window):  # type: ignore[
 
 
 @njit(cache=True)
-def _follow(columns, at, run, runs, places, links, table, window, done, cells):  # type: ignore[no-untyped-def]
+def _follow(columns, at, run, runs, places, span, found, window, done, cells):  # type: ignore[no-untyped-def]
     """The same for each run, from `run` on, and what was found for its row up to its limit. Returns the first run that there
     is no room for, where the next entry goes, and how many it may need."""
     rows, starts_before, limits = runs
-    first, count, found = links
     low, begun = places
-    times, starts = table
     kind, length = window[0], window[1]
     while run < len(rows):
         if run % 16 == 0 and heed(cells, at - begun):
             break
-        begin, size, before, farthest = first[rows[run]], count[rows[run]], starts_before[run], limits[run]
-        if at + size > columns.shape[1]:
-            return run, at, size
-        for i in range(begin, begin + size):
-            row = found[i]
-            if times[row] <= farthest:
+        first, behind, before, farthest = span[rows[run], 0], span[rows[run], 1], starts_before[run], limits[run]
+        if at + behind - first > columns.shape[1]:
+            return run, at, behind - first
+        for i in range(first, behind):
+            time = found[i, 1]
+            if time <= farthest:
                 done[run] = True
-                start = min(before, starts[row])
+                start = min(before, found[i, 2])
                 limit = _limit(start, farthest, kind, length)
-                if times[row] <= limit:
-                    columns[_ROW, at] = row
+                if time <= limit:
+                    columns[_ROW, at] = found[i, 0]
                     columns[_OF, at] = low + run
                     columns[_START, at] = start
                     columns[_LIMIT, at] = limit
@@ -232,8 +234,9 @@ def _walk(columns, entries, times, steps, narrow, at):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def _begin(origin, which, source, room, at):  # type: ignore[no-untyped-def]
-    """Write what runs began with, of those that began so: what their events do not change, their nodes and mappings."""
+def _begin(origin, which, source, slots, room, at):  # type: ignore[no-untyped-def]
+    """Write what runs began with, of those that began so: their nodes, and what their events do not change; of their mappings
+    those slots."""
     first, rank_limit, lead, lead_rank, group, node, source_ids, source_refs, source_number, source_scale = source
     narrow, ids, refs, number, scale = room
     for i in range(origin.shape[1]):
@@ -246,7 +249,7 @@ def _begin(origin, which, source, room, at):  # type: ignore[no-untyped-def]
         narrow[LEAD_RANK, here] = lead_rank[run]
         narrow[GROUP, here] = np.int64(group[run])
         narrow[NODE, here] = node[run]
-        for slot in range(ids.shape[1]):
+        for slot in slots:
             ids[here, slot] = source_ids[run, slot]
             refs[here, slot] = source_refs[run, slot]
             number[here, slot] = source_number[run, slot]
@@ -255,13 +258,13 @@ def _begin(origin, which, source, room, at):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _along(path, span, columns, lows, table, ways, lineage, room, at, key, cells):  # type: ignore[no-untyped-def]
-    """Write what runs took of one table at the steps from `span` on, each column at its slot: what a row leaves unbound stays
-    as it was, unless the slot is `sure` to be the row's. The nodes of a run stand one behind the other. Returns how many nodes
-    there are then.
+    """Write what runs took of one table at the steps from `span` on, the columns that bring something, each at its slot: what a
+    row leaves unbound stays as it was, unless the slot is `sure` to be the row's. The nodes of a run stand one behind another.
+    Returns how many nodes there are then.
 
     Invariant: equal events taken after one beginning are one node; entries of one run and event stand together."""
     branch, events, names, table_ids, table_refs, table_number, table_scale = table
-    slots, sure, parts = ways
+    brought, slots, sure, parts = ways
     (left, right, node_part, node_event, node_name), size = lineage
     narrow, ids, refs, number, scale = room
     for i in range(len(path)):
@@ -274,9 +277,11 @@ def _along(path, span, columns, lows, table, ways, lineage, room, at, key, cells
             if entry < 0:
                 continue
             row = columns[_ROW, entry]
-            for column in range(slots.shape[1]):
-                slot = slots[way, column]
-                if sure[way, column] or table_ids[row, column] != 0:
+            for which in range(brought.shape[1]):
+                column, slot = brought[way, which], slots[way, which]
+                if column < 0:
+                    break
+                if sure[way, which] or table_ids[row, column] != 0:
                     ids[here, slot] = table_ids[row, column]
                     refs[here, slot] = table_refs[row, column]
                     number[here, slot] = table_number[row, column]

@@ -24,10 +24,10 @@ from scepter.algebra.expressions import (
     Previous,
     Variable,
 )
-from scepter.algebra.walk import find
 from scepter.kernel.sparql.builtins import FUNCTIONS
 from scepter.kernel.sparql.casts import cast, is_cast
 from scepter.kernel.sparql.context import Bindings, Context
+from scepter.optimizer.conditions import uses_previous
 from scepter.rdf.terms import Term
 from scepter.rdf.values import (
     ExpressionError,
@@ -85,11 +85,6 @@ def evaluate(expression: Expression, bindings: Bindings, context: Context) -> Te
 def holds(expression: Expression, bindings: Bindings, context: Context) -> bool:
     """Whether a FILTER keeps the solution: the effective boolean value, false for an error."""
     return _condition(expression)(bindings, context)
-
-
-def uses_previous(expression: Expression) -> bool:
-    """Whether PREV occurs in the expression."""
-    return next(find(expression, Previous), None) is not None
 
 
 def compile_condition(expression: Expression) -> Test:

@@ -7,7 +7,7 @@ read them, MINUS does not count them as shared variables, and a sub-SELECT sees 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeAlias, assert_never
@@ -34,16 +34,15 @@ from scepter.algebra.patterns import (
     Union,
     Values,
 )
-from scepter.algebra.scope import in_scope
+from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.walk import find
 from scepter.kernel.sparql.aggregates import compile_group, value_or_error
 from scepter.kernel.sparql.context import Bindings, Context, Row
 from scepter.kernel.sparql.dataset import EMPTY_DATASET, Dataset
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.expressions import compile_condition, compile_expression, once_per_node
-from scepter.kernel.sparql.hash_join import HashJoin, disjoint
 from scepter.kernel.sparql.triple_matching import Extension, compile_bgp, compile_path
-from scepter.physical.planning.timed_patterns import is_ordered
+from scepter.physical.planning.pattern_properties import is_ordered
 from scepter.rdf.terms import IRI, Term
 from scepter.rdf.values import OrderKey, order_key
 
@@ -342,3 +341,43 @@ def _distinct(inner: Plan) -> Plan:
                 yield row
 
     return distinct
+
+
+_Key: TypeAlias = tuple[Term, ...]
+Partners: TypeAlias = Callable[[Row], Iterator[Row]]
+"""The rows of the other side that are compatible with a row."""
+
+
+class HashJoin:
+    """How the rows of two patterns find each other: by the shared variables that both sides always bind, and among those
+    by comparing the shared variables that may be unbound."""
+
+    __slots__ = ("_keys", "_loose")
+
+    def __init__(self, left: Pattern, right: Pattern) -> None:
+        shared = in_scope(left) & in_scope(right)
+        sure = certain(left) & certain(right) & shared
+        self._keys = tuple(sorted(sure))
+        self._loose = tuple(sorted(shared - sure))
+
+    def table(self, rows: Iterable[Row]) -> Partners:
+        """The rows of one side, ready to be looked up by rows of the other."""
+        buckets: dict[_Key, list[Row]] = {}
+        for row in rows:
+            buckets.setdefault(self._key(row), []).append(row)
+
+        def partners(row: Row) -> Iterator[Row]:
+            return (other for other in buckets.get(self._key(row), ()) if self._agree(row, other))
+
+        return partners
+
+    def _key(self, row: Row) -> _Key:
+        return tuple([row[name] for name in self._keys])
+
+    def _agree(self, row: Row, other: Row) -> bool:
+        return not any(name in row and name in other and row[name] != other[name] for name in self._loose)
+
+
+def disjoint(row: Row, other: Row, substituted: Bindings) -> bool:
+    """Whether two rows share no variable; inside EXISTS a substituted variable is a term and shared by nobody."""
+    return all(name not in other or name in substituted for name in row)

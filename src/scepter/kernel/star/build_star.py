@@ -5,20 +5,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from scepter.kernel.exists.exists_answers import Asked
 from scepter.kernel.exists.live_graph import LiveGraph
-from scepter.kernel.operator import Operator
+from scepter.kernel.lineage import Lineage
+from scepter.kernel.operator import Operator, Stateless, Until
+from scepter.kernel.rows import Rows
 from scepter.kernel.scan.occurrence_scan import ExactOccurrenceScans, OccurrenceScans
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.star.occurrences import CountedOccurrences, Occurrences
-from scepter.kernel.star.once import Once
 from scepter.kernel.star.triple_star import Star
 from scepter.physical.nodes import star_nodes
-from scepter.physical.nodes.nodes import Node
+from scepter.physical.nodes.nodes import Node, Schema
+from scepter.physical.nodes.star_nodes import MatchedOnce
+from scepter.rdf.distinct import distinct
 from scepter.rdf.terms import IRI
 
 if TYPE_CHECKING:
     from scepter.kernel.build import Surroundings
+
+
+class Once(Stateless):
+    """The first of matches that agree in what can be seen and in their occurrences, or in their interval."""
+
+    def __init__(self, node: MatchedOnce, lineage: Lineage) -> None:
+        self.schema: Schema = node.schema
+        self._seen = [i for i, name in enumerate(node.schema.variables) if not name.startswith("_:")]
+        self._by_occurrences = node.occurrences
+        self._lineage = lineage
+
+    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
+        """Without those that are there already."""
+        (rows,) = inputs
+        if len(rows) < 2:
+            return rows
+        if self._by_occurrences:
+            told = self._lineage.sets(rows.lineage)
+        else:
+            told = np.stack([rows.start, rows.end], axis=1).view(np.uint64)
+        first, _ = distinct(np.concatenate([rows.ids[:, self._seen], told], axis=1))
+        return rows if len(first) == len(rows) else rows.take(first)
 
 
 def occurrence_scans(scans: Sequence[Node], around: Surroundings) -> OccurrenceScans | ExactOccurrenceScans:

@@ -16,8 +16,8 @@ import numpy as np
 from numba import njit
 
 from scepter.inner import inner
+from scepter.kernel.entailment.admitted import END, EXPIRES
 from scepter.kernel.rows import Int8, Int64, UInt64
-from scepter.kernel.star.occurrence_rows import END, EXPIRES
 from scepter.rdf.lengthening import lengthened_table
 from scepter.rdf.words import fresh, heed, lacks, zeroed
 

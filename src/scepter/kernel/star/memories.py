@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from scepter.kernel.entailment.admitted import END, EXPIRES
 from scepter.kernel.interrupts import interruptible
 from scepter.kernel.rows import Int64, Mask
 from scepter.kernel.star.deltas import NOBODY, Indexes, Kept, Search, StaticRows, count_feeds, join_rows, rebuild, remove_rows
 from scepter.kernel.star.join_plan import JoinPlan
-from scepter.kernel.star.occurrence_rows import END, EXPIRES, Occurring
+from scepter.kernel.star.occurrence_rows import Occurring
 from scepter.kernel.star.repository import StaticIndexes, StaticTriples
 from scepter.kernel.state.container import Arrays
 from scepter.timeline import MIN_INSTANT

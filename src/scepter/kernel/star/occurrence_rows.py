@@ -9,9 +9,6 @@ import numpy as np
 from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64
 
-START, END, EXPIRES = 0, 1, 2
-FOR_EVER = 2**63 - 1
-
 
 @dataclass(frozen=True, slots=True)
 class Occurring(ColumnTable):

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.scan.solutions import Int64, UInt64
+from scepter.kernel.scan.solutions import Int64
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.star.deltas import bucket
 from scepter.kernel.star.join_plan import JoinPlan
 from scepter.kernel.static.graph_columns import NO_TRIPLES, GraphColumns, graph_columns
 from scepter.kernel.texts import Texts
-from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.hashing import TermKey
 from scepter.rdf.words import fresh, zeroed
 
 
@@ -37,19 +36,8 @@ class StaticTriples:
         matching = []
         for pattern, graph in parts:
             place = next(i for i, each in enumerate(graphs) if each is graph)
-            matching.append(firsts[place] + _matching(columns[place].ids, pattern, key))
+            matching.append(firsts[place] + columns[place].matching(pattern, key))
         return cls(GraphColumns.joined([NO_TRIPLES, *columns]), tuple(matching))
-
-
-def _matching(terms: UInt64, pattern: TriplePattern, key: TermKey) -> Int64:
-    nodes = pattern.places
-    fits = np.ones(len(terms), np.bool_)
-    for position, node in enumerate(nodes):
-        if isinstance(node, Constant):
-            fits &= terms[:, position] == np.uint64(term_id(key, str(node.term)))
-        elif node in nodes[:position]:
-            fits &= terms[:, position] == terms[:, nodes.index(node)]
-    return np.flatnonzero(fits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ its occurrences', it is there until the first of them goes, and its lineage is t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +14,28 @@ from numpy.typing import NDArray
 from scepter.kernel.condition.time_conditions import TimeConditions
 from scepter.kernel.condition.time_terms import instant_literal
 from scepter.kernel.encoding import encoded
+from scepter.kernel.entailment.admitted import END, EXPIRES, FOR_EVER, START
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
-from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, UInt64, concat, empty, lasting, mappings
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mappings, Rows, UInt64, concat, empty, lasting, mappings
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.star import memories
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.star.join_plan import plan_joins
-from scepter.kernel.star.occurrence_rows import END, EXPIRES, FOR_EVER, START, Occurring
+from scepter.kernel.star.occurrence_rows import Occurring
 from scepter.kernel.star.repository import StaticTriples
 from scepter.kernel.state.state_parts import InParts
 from scepter.kernel.texts import Texts
 from scepter.physical.nodes.nodes import Schema
 from scepter.physical.nodes.star_nodes import NUMBER, WORD, TripleStar, feeds
-from scepter.physical.planning.star_patterns import overlapping
+from scepter.physical.planning.pattern_properties import overlapping
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term
 from scepter.rdf.values import to_literal
 from scepter.timeline import TimeKind
 
 _NO_GRAPH = Graph()
-_Mappings: TypeAlias = tuple[UInt64, Int64, NDArray[np.float64], NDArray[np.int8]]
 
 
 class Star(InParts):
@@ -107,13 +106,13 @@ class Star(InParts):
         made = mappings(count, width)
         self._bind(matches, made)
         if self._repeats:
-            first = _once(matches, made[0][:, : len(self._plan.names)])
-            matches, made = matches[first], (made[0][first], made[1][first], made[2][first], made[3][first])
+            first = _once(matches, made.ids[:, : len(self._plan.names)])
+            matches, made = matches[first], made.take(first)
         none, order = np.full(len(matches), NO_LINEAGE), np.arange(len(matches))
         if self._node.conditions:
             asked = Rows(*made, order, order, order, order, none)
             order = np.flatnonzero(self._conditions.holds(asked))
-            matches, made = matches[order], (made[0][order], made[1][order], made[2][order], made[3][order])
+            matches, made = matches[order], made.take(order)
         when = self._memories.rows.when
         timed, at = matches >= 0, np.maximum(matches, 0)  # the others are static
         start = np.where(timed, when[at, START], FOR_EVER).min(axis=1)
@@ -123,7 +122,7 @@ class Star(InParts):
         until[...] = np.minimum(expires, FOR_EVER - 1) + 1
         return Rows(*made, start, end, since, until, self._lineages(matches)).by_end()
 
-    def _bind(self, matches: Int64, made: _Mappings) -> None:
+    def _bind(self, matches: Int64, made: Mappings) -> None:
         """Fill in the terms of variables, each from a pattern and position where it stands; times; numbers."""
         rows, static = self._memories.rows, self._static.columns
         ids, refs, number, scale = made
@@ -145,13 +144,11 @@ class Star(InParts):
             self._tell(at, column, rows.numbered[matches[at, pattern]], to_literal, made)
             column += 1
 
-    def _tell(self, at: Int64, column: int, values: Int64, term: Callable[[int], Term], made: _Mappings) -> None:
+    def _tell(self, at: Int64, column: int, values: Int64, term: Callable[[int], Term], made: Mappings) -> None:
         """Put values into a column, as terms, at some rows."""
         different, where = np.unique(values, return_inverse=True)
         terms = [term(value) for value in different.tolist()]
-        cells = encoded(terms, self._key, self._texts)
-        made[0][at, column], made[1][at, column] = cells[0][where], cells[1][where]
-        made[2][at, column], made[3][at, column] = cells[2][where], cells[3][where]
+        made.put(column, encoded(terms, self._key, self._texts).take(where), at)
 
     def _lineages(self, matches: Int64) -> Int64:
         """What each match is made of: its occurrences, each once, in order of end."""

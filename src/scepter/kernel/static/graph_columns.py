@@ -40,6 +40,17 @@ class GraphColumns(ColumnTable):
     literal: NDArray[np.bool_]
     """Whether the object is one."""
 
+    def matching(self, pattern: TriplePattern, key: TermKey) -> Int64:
+        """The triples that have a pattern's constants, and equal terms where it has one variable twice."""
+        nodes = pattern.places
+        fits = np.ones(len(self.ids), np.bool_)
+        for position, node in enumerate(nodes):
+            if isinstance(node, Constant):
+                fits &= self.ids[:, position] == np.uint64(term_id(key, str(node.term)))
+            elif node in nodes[:position]:
+                fits &= self.ids[:, position] == self.ids[:, nodes.index(node)]
+        return np.flatnonzero(fits)
+
 
 NO_TRIPLES: Final = GraphColumns(
     np.empty((0, 3), np.uint64), np.empty((0, 3), np.int64), np.empty(0), np.empty(0, np.int8), np.empty(0, np.bool_)

@@ -53,8 +53,8 @@ class Static(Stateless):
         found = rows.take(who)
         for position, node in enumerate(triple.places):
             if isinstance(node, Variable) and wanted[position] is None:
-                keep &= self._bind(found, self.schema.column(node.name), columns.ids[at, position])
                 column = self.schema.column(node.name)
+                keep &= self._bind(found, column, columns.ids[at, position])
                 found.refs[:, column] = columns.refs[at, position]
                 if position == 2:
                     found.number[:, column], found.scale[:, column] = columns.number[at], columns.scale[at]

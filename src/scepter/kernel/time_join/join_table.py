@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.rows import COLUMNS, NO_LINEAGE, Float64, Int8, Int64, Mask, Rows, UInt64, empty, lasting
+from scepter.kernel.rows import COLUMNS, NO_LINEAGE, Int64, Mappings, Mask, Rows, UInt64, empty, lasting
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.time_join.sweep import Chains, Side, clear, enter, link_all, link_some, unlink
 
@@ -64,10 +64,10 @@ class Table:
         self._room(size)
 
     @property
-    def mappings(self) -> tuple[UInt64, Int64, Float64, Int8]:
+    def mappings(self) -> Mappings:
         """The columns of mappings with all their room, for whoever writes rows and links them by `side`."""
         columns = self._columns
-        return columns["ids"], columns["refs"], columns["number"], columns["scale"]
+        return Mappings(columns["ids"], columns["refs"], columns["number"], columns["scale"])
 
     def accept(self, size: int) -> None:
         """Rows up to a size were written and linked; they last, and nobody is shown what they were made of."""

@@ -27,7 +27,7 @@ from scepter.kernel.time_join.sweep import EXISTS, INNER, LATE, NO_BOUND, OUTER,
 from scepter.physical.nodes.nodes import Schema
 from scepter.physical.nodes.star_nodes import NUMBER
 from scepter.physical.nodes.time_nodes import Kind, TimeJoin
-from scepter.physical.planning.timed_patterns import asks_exists, asks_time
+from scepter.physical.planning.pattern_properties import asks_exists, asks_time
 from scepter.rdf.distinct import distinct
 from scepter.timeline import MIN_INSTANT, Allen
 

@@ -13,19 +13,16 @@ from scepter.kernel.event_match.match_tree import shape_of
 from scepter.kernel.group.incremental import Group
 from scepter.kernel.operator import Operator
 from scepter.kernel.report.evaluations import AtInstants, AtItems, AtMultiples, Schedule, WhileThere
-from scepter.kernel.report.instant_answers import Difference, EveryAnswer
-from scepter.kernel.report.ordering import Ordering
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, each_once, filled, lasting, mappings
+from scepter.kernel.report.instant_answers import Difference, EveryAnswer, Ordering
+from scepter.kernel.rows import Int64, Mask, Rows, each_once, lasting_rows, mappings
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sparql.dataset import Graph
-from scepter.kernel.static.not_static import NotStatic
-from scepter.kernel.validity.coalesce import Coalesce
+from scepter.kernel.static.static_rows import NotStatic
+from scepter.kernel.validity.coalesce import Coalesce, Latest
 from scepter.kernel.validity.inner_join import Condition, InnerJoin, Matching
-from scepter.kernel.validity.latest import Latest
 from scepter.kernel.validity.outer_join import OuterJoin
-from scepter.kernel.window.assign import Window
 from scepter.kernel.window.counted import CountedWindow
-from scepter.kernel.window.extent import Extent, Grid, LandmarkExtent, TimeExtent
+from scepter.kernel.window.extent import Extent, Grid, LandmarkExtent, TimeExtent, Window
 from scepter.kernel.window.snapshot import Snapshot
 from scepter.physical.nodes import window_nodes as nodes
 from scepter.physical.nodes.match_nodes import EventMatch
@@ -58,7 +55,7 @@ class Items:
 
 
 def _instants(times: Int64) -> Rows:
-    return Rows(*mappings(len(times), 0), times, times, *lasting(len(times)), filled(len(times), NO_LINEAGE))
+    return lasting_rows(mappings(len(times), 0), times, times)
 
 
 def static_graph(name: IRI | None, around: Surroundings) -> Graph:

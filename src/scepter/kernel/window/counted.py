@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scepter.kernel.operator import Until
-from scepter.kernel.rows import TIMELESS, Int64, Rows, concat, empty
+from scepter.kernel.rows import Int64, Rows, concat, empty, timeless
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import Clock, InParts
 from scepter.kernel.window.extent import Grid
@@ -71,7 +71,7 @@ class CountedWindow(InParts):
         return times, numbers
 
     def _in_time(self, rows: Rows) -> Rows:
-        return rows.during(*(np.full(len(rows), time, np.int64) for time in TIMELESS)) if self._timeless else rows
+        return rows.during(*timeless(len(rows))) if self._timeless else rows
 
     def _with(self, fresh: _Pending) -> _Pending:
         rows = concat([self._pending.rows, fresh.rows], len(self.schema.variables))

@@ -17,9 +17,9 @@ import numpy as np
 from scepter.algebra.patterns import BGP, Pattern, TriplePattern
 from scepter.algebra.walk import Algebra, rewrite
 from scepter.algebra.windows import hidden_names
-from scepter.kernel.encoding import decoded, encoded
+from scepter.kernel.encoding import decoded, encoded_rows
 from scepter.kernel.operator import Texted, Until
-from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Mask, Rows, concat, empty, lasting, mappings
+from scepter.kernel.rows import NO_LINEAGE, Mask, Rows, concat, empty, lasting_rows, timeless
 from scepter.kernel.sparql.context import Context, Row, system_clock
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import compile_pattern
@@ -143,11 +143,10 @@ class Snapshot(InParts):
             yield {**decoded(rows, names, place, self._around.texts), **hidden}
 
     def _encoded(self, found: Sequence[Row], events: Sequence[Rows]) -> Rows:
-        ids, refs, number, scale = mappings(len(found), len(self.schema.variables))
-        for column, name in enumerate(self.schema.variables):
-            made = encoded([row.get(name) for row in found], self._around.key, self._around.texts)
-            ids[:, column], refs[:, column], number[:, column], scale[:, column] = made
-        start, end = (np.full(len(found), time, np.int64) for time in TIMELESS)
+        names = self.schema.variables
+        cells = [[row.get(name) for name in names] for row in found]
+        columns = encoded_rows(cells, len(names), self._around.key, self._around.texts)
+        start, end = timeless(len(found))
         lineage = np.full(len(found), NO_LINEAGE, np.int64)
         for place, row in enumerate(found):
             for (which, first, last), rows in zip(self._hidden, events, strict=True):
@@ -157,7 +156,7 @@ class Snapshot(InParts):
                 for one in _lexical(row[which]).split() if which in row else ():
                     node = rows.lineage[int(one), None]
                     lineage[place] = self._around.lineage.joined(lineage[place, None], node)[0]
-        return Rows(ids, refs, number, scale, start, end, *lasting(len(found)), lineage)
+        return lasting_rows(columns, start, end, lineage)
 
     def _timestamp(self, content: _Content) -> Callable[[Term, Term, Term], Term]:
         kind = self._around.kind

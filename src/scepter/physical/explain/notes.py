@@ -152,7 +152,8 @@ def _hot_keys(unit: UnitPlan, facts: Facts) -> Iterator[str]:
         case "":
             assert isinstance(unit.root, SequenceNode)
             others = "what begins matches to one of them, all else" if begins_only(unit.root.plan) else "every row"
-            yield f"live over several buckets, by the first event of matches (scepter run --follow): {others} to each"
+            who = "scepter run --follow, scepter.each_batch"
+            yield f"live over several buckets, by the first event of matches ({who}): {others} to each"
         case str(why):
             yield f"live all of a key is in one bucket: {why}"
 

@@ -115,7 +115,7 @@ class Derive(Node):
     one_pass: bool = False
     """Whether its rule only carries on what it derived, so that one pass in order of end derives all (`linear_rules`)."""
     shortest: int | None = None
-    """How long a row has to be, with what comes right before it, to be of use to its one reader (`semi_joins`)."""
+    """How long a row has to be, with what comes right before it, to be of use to its one reader (`absences`)."""
 
     @cached_property
     def inner(self) -> tuple[Node, ...]:

@@ -12,12 +12,16 @@ grows with the cube of a window.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from scepter.algebra.expressions import Call, Expression, Not, Variable
-from scepter.algebra.patterns import BGP, Filter, Join, LeftJoin, Pattern, Related, Side
+from scepter.algebra.expressions import Call, Constant, Expression, Not, Variable
+from scepter.algebra.patterns import BGP, Filter, Join, LeftJoin, Pattern, Related, Side, TriplePattern
 from scepter.algebra.scope import certain, in_scope
-from scepter.physical.planning.timed_patterns import asks_exists, asks_time
+from scepter.physical.nodes.derive_nodes import Derive, Picked
+from scepter.physical.nodes.nodes import Node, TripleScan, Union, nodes
+from scepter.physical.nodes.time_nodes import GapJoin, Once
+from scepter.physical.planning.linear_rules import linear
+from scepter.physical.planning.pattern_properties import asks_exists, asks_time
 from scepter.timeline import Allen
 
 
@@ -107,3 +111,54 @@ def _is_plain(pattern: Pattern) -> bool:
             return _is_plain(inner) and not asks_exists(condition) and not asks_time(condition)
         case _:
             return False
+
+
+def push_semi_joins(roots: Sequence[Node]) -> tuple[Node, ...]:
+    """The same plans, with rules that give their one reader what it can use."""
+    readers: dict[int, dict[int, Node]] = {}
+    for root in roots:
+        for node in nodes(root):
+            for each in node.inputs:
+                readers.setdefault(id(each), {})[id(node)] = node
+    changed = dict[int, Node]()
+    for root in roots:
+        for node in nodes(root):
+            if isinstance(node, Derive) and (shortest := _shortest(node, readers)) is not None:
+                changed[id(node)] = replace(node, shortest=shortest)
+    return tuple(_over(root, changed) for root in roots) if changed else tuple(roots)
+
+
+def _over(node: Node, changed: dict[int, Node]) -> Node:
+    if id(node) not in changed:
+        changed[id(node)] = node.over(lambda each: _over(each, changed))
+    return changed[id(node)]
+
+
+def _shortest(derive: Derive, readers: dict[int, dict[int, Node]]) -> int | None:
+    """How long a row has to be with what comes right before it, for all that becomes of it."""
+    rule = linear(derive) if derive.one_pass and derive.whole else None
+    if rule is None or rule.join.gap_keys:
+        return None
+    node: Node = derive
+    while isinstance(node, Derive | Picked | Union):
+        if len(readers.get(id(node), ())) != 1:
+            return None
+        before, (node,) = node, readers[id(node)].values()
+    if not isinstance(node, GapJoin) or node.right is not before or node.keys:
+        return None
+    gap = _triples(rule.join.between)
+    same = gap is not None and gap == _triples(node.left) == _triples(node.between)
+    return node.shortest if same else None
+
+
+def _triples(node: Node) -> TripleScan | None:
+    """Which triples a node gives, whatever its variables are called."""
+    if not isinstance(node, Once) or not isinstance(node.input, TripleScan):
+        return None
+    names = dict[str, Variable]()
+    pattern = node.input.pattern
+    terms = [
+        each if isinstance(each, Constant) else names.setdefault(each.name, Variable(str(len(names))))
+        for each in pattern.places
+    ]
+    return replace(node.input, pattern=TriplePattern(*terms))

@@ -20,7 +20,7 @@ from scepter.algebra.walk import find
 from scepter.physical.facts import Facts
 from scepter.physical.nodes.nodes import Node, TripleScan
 from scepter.physical.nodes.time_nodes import Answers, Once, TimeFilter, TimeJoin
-from scepter.physical.planning.timed_patterns import is_unsteady
+from scepter.physical.planning.pattern_properties import is_unsteady
 from scepter.rdf.terms import IRI, XSD, Literal
 from scepter.rdf.values import value_or_none
 from scepter.timeline import Allen

@@ -30,19 +30,37 @@ from scepter.algebra.patterns import (
     Values,
 )
 from scepter.algebra.scope import certain, in_scope, mentioned_variables
-from scepter.algebra.walk import find
+from scepter.algebra.timed import END
+from scepter.algebra.walk import find, rewrite
 from scepter.optimizer.conditions import conjuncts
 from scepter.physical.nodes import nodes, window_nodes
 from scepter.physical.nodes.nodes import Node, variables_of
+from scepter.physical.nodes.time_nodes import Rename, TimeValues
 from scepter.physical.nodes.window_nodes import Coalesce, Fixed, NotStatic, Partners, ValidityJoin, ValidityOuterJoin
+from scepter.physical.planning.timestamps import latest_of
 from scepter.physical.planning.window_contents import Dataset, NotPlanned
-from scepter.physical.planning.window_times import with_latest
 from scepter.rdf.terms import IRI
 
 _UNSTEADY = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "NOW", "TIMESTAMP"))
 
 
 _SPOKEN = {"OrderBy": "ORDER BY inside", "Slice": "LIMIT inside", "Graph": "GRAPH ?g"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Choice:
+    """A triple pattern that has to be joined yet, with what its turn depends on: each is compared with each."""
+
+    triple: TriplePattern
+    names: frozenset[str]
+    constants: int
+    static: int
+    streamed: int
+
+    def rank(self, bound: frozenset[str]) -> tuple[bool, bool, int, int, int]:
+        """Connected first; static look-ups before joins of streams, as they keep nothing; the fewest choices first."""
+        shared = len(self.names & bound)
+        return bool(self.names) and not shared, self.static == 0, self.streamed, -self.constants - shared, self.static
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,26 +112,23 @@ class PatternPlanner:
     def _bgp(self, triples: Sequence[TriplePattern]) -> Node:
         if not triples:
             return Fixed((), ((),))
-        left = list(triples)
-        first = min(left, key=lambda t: (self._static(t) > 0, self._static(t), self.dataset.streamed(t), -_constants(t)))
+        left = [self._choice(triple) for triple in triples]
+        first = min(left, key=lambda c: (c.static > 0, c.static, c.streamed, -c.constants))
         left.remove(first)
-        rows = self._alone(first)
+        rows = self._alone(first.triple)
         while left:
             bound = frozenset(rows.schema.variables)
-            following = min(left, key=lambda t: self._rank(t, bound))
+            following = min(left, key=lambda c: c.rank(bound))
             left.remove(following)
-            rows = self._joined(rows, following)
+            rows = self._joined(rows, following.triple)
         return rows
+
+    def _choice(self, triple: TriplePattern) -> _Choice:
+        names, constants = frozenset(variables_of(triple)), _constants(triple)
+        return _Choice(triple, names, constants, self._static(triple), self.dataset.streamed(triple))
 
     def _static(self, triple: TriplePattern) -> int:
         return self.dataset.static(triple, self.graph)
-
-    def _rank(self, triple: TriplePattern, bound: frozenset[str]) -> tuple[bool, bool, int, int, int]:
-        """Connected first; static look-ups before joins of streams, as they keep nothing; the fewest choices first."""
-        names = frozenset(variables_of(triple))
-        known = _constants(triple) + len(names & bound)
-        streamed = self.dataset.streamed(triple)
-        return bool(names) and not names & bound, self._static(triple) == 0, streamed, -known, self._static(triple)
 
     def _alone(self, triple: TriplePattern) -> Node:
         """All triples that match."""
@@ -238,3 +253,35 @@ def _as_wide(rows: Node, names: tuple[str, ...]) -> Node:
 
 def _constants(triple: TriplePattern) -> int:
     return sum(isinstance(node, Constant) for node in triple.places)
+
+
+def with_latest(rows: Node, expressions: Sequence[Expression], dataset: Dataset) -> tuple[Node, tuple[Expression, ...]]:
+    """Rows that tell the times which some expressions ask for, and the expressions over them. Raises NotPlanned."""
+    asked = dict.fromkeys(
+        call.arguments for each in expressions for call in find(each, Call) if call.function == "TIMESTAMP"
+    )  # fmt: skip
+    known: dict[tuple[Expression, ...], Expression] = {}
+    for number, arguments in enumerate(asked):
+        triple = _triple_of(arguments, rows)
+        times = []
+        for window, occurrences in enumerate(dataset.latest(triple)):
+            times.append(Variable(f"_:time{number}.{window}"))
+            told = Rename(TimeValues(occurrences, (END,)), (*occurrences.schema.variables, times[-1].name))
+            rows = ValidityOuterJoin(rows, told, Partners.OPTIONAL, dataset.grid)
+        known[arguments] = latest_of([(Call("BOUND", (time,)), time) for time in times])
+
+    def replaced(node: Expression) -> Expression:
+        return known[node.arguments] if isinstance(node, Call) and node.function == "TIMESTAMP" else node
+
+    return rows, tuple(rewrite(each, replaced) for each in expressions)  # type: ignore[arg-type]
+
+
+def _triple_of(arguments: Sequence[Expression], rows: Node) -> TriplePattern:
+    """The triple that is looked up: a term that is unbound would find every triple."""
+    for each in arguments:
+        if isinstance(each, Variable) and each.name not in rows.schema.certain:
+            raise NotPlanned(f"TIMESTAMP of ?{each.name}, which may be unbound, is evaluated anew at every evaluation")
+    subject, predicate, object = (each if isinstance(each, Variable | Constant) else None for each in arguments)
+    if subject is None or predicate is None or object is None:
+        raise NotPlanned("TIMESTAMP of an expression is evaluated anew at every evaluation")
+    return TriplePattern(subject, predicate, object)

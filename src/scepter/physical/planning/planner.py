@@ -33,19 +33,19 @@ from scepter.physical.nodes.sequence_nodes import Refused, sequence
 from scepter.physical.nodes.star_nodes import Counts
 from scepter.physical.nodes.window_nodes import Output, Step, When
 from scepter.physical.plan import PhysicalPlan, UnitPlan
+from scepter.physical.planning.chain_as_sequence import chain_as_sequence
 from scepter.physical.planning.chains_together import chains_together
+from scepter.physical.planning.depth import refuse_deep, too_deep
 from scepter.physical.planning.entailment import entailment_of
 from scepter.physical.planning.estimates import estimates
 from scepter.physical.planning.event_plan import event_plan
-from scepter.physical.planning.lift_sequences import lift_sequence
+from scepter.physical.planning.interval_leaves import IntervalFacts
+from scepter.physical.planning.interval_plan import plan_program
+from scepter.physical.planning.pattern_properties import decides_late, is_monotone, is_ordered
 from scepter.physical.planning.predicates import predicates_of
 from scepter.physical.planning.sequence_planner import plan_query
 from scepter.physical.planning.sharing import shared
-from scepter.physical.planning.star_patterns import is_monotone
 from scepter.physical.planning.star_plan import StarFacts, plan_continuous
-from scepter.physical.planning.timed_leaves import TimedFacts
-from scepter.physical.planning.timed_patterns import decides_late, is_ordered
-from scepter.physical.planning.timed_plan import plan_program
 from scepter.physical.planning.window_contents import Content, VersionsOf, WindowOn
 from scepter.physical.planning.window_plan import Reporting, WindowFacts, plan_periodic, plan_windowed
 from scepter.rdf.terms import IRI
@@ -65,9 +65,13 @@ def plan(program: Program, facts: Facts) -> PhysicalPlan:
     """
     known = facts if facts.kind is not None else replace(facts, kind=assumed_kind(program))
     given = list(_split(program))
-    joined = chains_together(_chains(given, known), known)
-    units = tuple(_planned(number, unit, known, joined.get(number)) for number, unit in enumerate(given))
-    alike, groups = shared(units)
+    try:
+        joined = chains_together(_chains(given, known), known)
+        units = tuple(_planned(number, unit, known, joined.get(number)) for number, unit in enumerate(given))
+        refuse_deep(unit.root for unit in units if isinstance(unit.unit, TimedProgram))
+        alike, groups = shared(units)
+    except RecursionError:
+        raise too_deep() from None
     return PhysicalPlan(alike, replace(known, statics=None, seen=None), assumed=facts.kind is None, shared=groups)
 
 
@@ -134,20 +138,20 @@ def _sequence(query: Query, facts: Facts) -> _Made:
 
 def _timed(program: TimedProgram, facts: Facts) -> _Made:
     assert facts.kind is not None
-    if not facts.exact and (lifted := _lifted(program, facts)) is not None:
-        return _Made(lifted, at_once=True)
+    if not facts.exact and (sequential := _as_chain(program, facts)) is not None:
+        return _Made(sequential, at_once=True)
     static = bool(facts.default_graph or facts.ontology)
     policy = None if facts.unrestricted else facts.policy
     count = None if facts.statics is None else facts.counts(program)
     seen = _seen(program, facts)
-    known = TimedFacts(facts.kind, static, policy, facts.ontology, facts.time_unit, count, seen)
+    known = IntervalFacts(facts.kind, static, policy, facts.ontology, facts.time_unit, count, seen)
     (root,) = plan_program(program, known)
     (query,) = program.queries
     late = policy is not None or any(map(decides_late, program.parts))
     return _Made(root, not late, is_ordered(query.pattern))
 
 
-def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
+def _as_chain(program: TimedProgram, facts: Facts) -> Node | None:
     """The program as a sequence, where it is that and nothing but schema is static."""
     query = _sequence_of(program, facts)
     if query is None:
@@ -164,7 +168,7 @@ def _sequence_of(program: TimedProgram, facts: Facts) -> Query | None:
     assert facts.kind is not None
     if facts.background or not facts.unrestricted:
         return None
-    return lift_sequence(program, facts.kind, shortest=1 if facts.ontology else 2)
+    return chain_as_sequence(program, facts.kind, shortest=1 if facts.ontology else 2)
 
 
 def _chains(units: Sequence[Unit], facts: Facts) -> dict[int, Query]:

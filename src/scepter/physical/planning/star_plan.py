@@ -54,9 +54,10 @@ from scepter.physical.nodes.star_nodes import (
     TripleStar,
 )
 from scepter.physical.nodes.time_nodes import Answers, Inline, Kind, Rename, StaticScan, TimeJoin
-from scepter.physical.planning.star_patterns import asks_time, can_repeat
-from scepter.physical.planning.timed_patterns import (
+from scepter.physical.planning.pattern_properties import (
     asks_exists,
+    asks_timestamp,
+    can_repeat,
     is_ordered,
     is_semi_join,
     is_unsteady,
@@ -95,7 +96,7 @@ class StarFacts:
 
 def plan_continuous(query: ContinuousQuery, facts: StarFacts) -> Node:
     """The operators of a continuous query."""
-    layout = _Planner(facts, times=asks_time(query.pattern))  # which patterns there are is known when all have been met
+    layout = _Planner(facts, times=asks_timestamp(query.pattern))  # which patterns there are is known when all have been met
     layout.node(query.pattern, alone=True)
     scan = layout.scan()
     planner = _Planner(facts, times=layout.times, occurrences=_occurrences(scan))

@@ -21,8 +21,8 @@ from scepter.physical.nodes.nodes import Node
 from scepter.physical.nodes.sequence_nodes import GraphScan
 from scepter.physical.nodes.window_nodes import Step
 from scepter.physical.planning.pattern_plan import PatternPlanner, is_hidden
+from scepter.physical.planning.pattern_properties import is_ordered
 from scepter.physical.planning.sequence_planner import plan_query
-from scepter.physical.planning.timed_patterns import is_ordered
 from scepter.physical.planning.window_contents import Content, Dataset, NotPlanned, VersionsOf, WindowOn
 from scepter.rdf.terms import IRI
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, Final
 
 import numpy as np
@@ -18,11 +18,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType
 
+from scepter.algebra.query import Program
+from scepter.algebra.timed import TimedProgram
 from scepter.errors import DataError, Diagnostic, OptionError, option_error
+from scepter.physical.planning.pattern_properties import is_ordered
 from scepter.rdf.terms import IRI, LANG_STRING, STRING, BlankNode, Literal, Term, Triple, parse_term
 from scepter.runtime.matches import Match, RankedMatch, sorted_matches
 from scepter.runtime.queries import Query
-from scepter.runtime.timed_checks import ordering_queries
 from scepter.runtime.why import Why
 from scepter.timeline import TimeKind
 
@@ -32,6 +34,7 @@ _TOLD: Final = re.compile(
     r"scepter\.errors\.\w+: error\[(?P<code>[\w-]+)\]: (?P<message>.+)(?:\nnote: (?P<note>.+))?(?:\nhelp: (?P<help>.+))?"
 )
 
+ANEW: Final = "start anew with another --checkpoint and another --output"
 _DAMAGES: Final = (
     "CANNOT_LOAD_STATE_STORE", "CANNOT_READ_STREAMING_STATE", "FAILED_TO_READ_STREAMING_STATE", "BATCH_METADATA_NOT_FOUND",
     "STATE_STORE_", "Incomplete log file", "Malformed log file",
@@ -137,6 +140,17 @@ def ordered_answers(found: DataFrame, query: Query) -> Iterator[Match]:
             kept.unpersist()
 
 
+def ordering_queries(program: Program) -> frozenset[int]:
+    """The numbers of the queries that order the rows of one end themselves (ORDER BY).
+
+    >>> from scepter.runtime.queries import parse
+    >>> ordering_queries(parse("SELECT ?x WHERE { ?x ?p ?o } ORDER BY ?o", "ep-sparql").program)
+    frozenset({0})
+    """
+    units = ([query.pattern for query in unit.queries] if isinstance(unit, TimedProgram) else [None] for unit in program.units)
+    return frozenset(number for number, pattern in enumerate(chain(*units)) if pattern is not None and is_ordered(pattern))
+
+
 def batch_answers(found: DataFrame, query: Query) -> Sequence[Match]:
     """The matches of one micro-batch, in order. The table is evaluated once: what it reads is state."""
     ordering = ordering_queries(query.program)
@@ -194,13 +208,13 @@ def faults_told(checkpoint: str | None = None) -> Iterator[None]:
         raise
 
 
-def damaged(checkpoint: str, what: str) -> OptionError:
+def damaged(checkpoint: str, what: str, anew: str = ANEW) -> OptionError:
     """The error of a checkpoint that is not whole."""
     return option_error(
         "checkpoint-damaged",
         f"{checkpoint} is damaged: {what}",
         notes=("the output stays as it is",),
-        help="give back the whole folder as it was, or start anew with another --checkpoint and another --output",
+        help=f"give back the whole folder as it was, or {anew}",
     )
 
 

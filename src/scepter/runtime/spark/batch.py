@@ -31,7 +31,6 @@ from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
 from scepter.runtime.spark.group_keys import place_of_times, placed
-from scepter.runtime.spark.history_span import with_span
 from scepter.runtime.spark.jobs import Job, Work, new_work, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.live_skew import Counted
@@ -39,9 +38,10 @@ from scepter.runtime.spark.measured import BucketTask, ReadingTask, Told, ran
 from scepter.runtime.spark.pushdown import PACKED, packed_table
 from scepter.runtime.spark.sampling import with_hot_keys
 from scepter.runtime.spark.shares import Form
-from scepter.runtime.spark.splits import Inputs, Split, given_splits, read_split, splits_of, spread
+from scepter.runtime.spark.splits import Inputs, Split, given_splits, read_split, splits_of, spread, with_span
 from scepter.runtime.spark.tables import QUERY, arrow_schema, graph_schema, match_table, result_schema
 from scepter.runtime.spark.whole import packed_events, run_events
+from scepter.timeline import MIN_INSTANT
 
 _Packed: TypeAlias = tuple[int, int, int | None, int, bytes | None]
 _PACKED = pa.schema(
@@ -157,7 +157,28 @@ def _packed(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, D
                 events = given.select(*wanted_columns(job, stream, given.columns))
                 packed = events.mapInArrow(partial(pack_frame, reading, stream), PACKED)
             frames.append(packed)
+    if reading.job.value.options.evaluate_at:
+        frames.append(spark.range(0, 1, 1, 1).mapInArrow(partial(_pack_nothing, reading), PACKED))
     return reduce(DataFrame.unionAll, frames) if frames else spark.createDataFrame([], PACKED)
+
+
+def _pack_nothing(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for _ in rows:
+        yield from nothing_read(reading.job.value)
+
+
+def nothing_read(job: Job) -> Iterator[pa.RecordBatch]:
+    """What buckets are given besides events where instants of evaluation are: at those there are answers without any event."""
+    found: list[_Packed] = []
+    for share in job.at_work:
+        blobs: Iterable[tuple[int, int, bytes]] = ()  # a sequence is not evaluated at instants
+        if share.form is Form.EVENTS:
+            blobs = [(bucket, MIN_INSTANT, pack({}, {"last": MIN_INSTANT})) for bucket in range(share.buckets)]
+        elif share.form is Form.ROWS:
+            blobs = work(job, share).solve((), 0)
+        found += [(share.number, bucket, time, 0, blob) for bucket, time, blob in blobs]
+    if found:
+        yield _table(job, found)
 
 
 def _pack_splits(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -29,7 +29,7 @@ from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.pushdown import unheard
 from scepter.runtime.spark.ranges import Range
-from scepter.runtime.spark.splits import Inputs, given_splits, read_split, splits_of, spread
+from scepter.runtime.spark.splits import Inputs, given_splits, nowhere, read_split, splits_of, spread
 
 _TOLD: Final = "stream int, part bigint, at bigint, greatest bigint, events bigint"
 _TOLD_SCHEMA: Final = pa.schema(
@@ -68,7 +68,7 @@ def _times(spark: SparkSession, job: Job, inputs: Inputs) -> DataFrame:
 def _of_splits(given: Shared[Job], tables: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     job = given.value
     for stream, split in given_splits(tables):
-        ends = _ends(job, read_split(job, stream, split, _nowhere, predicates=frozenset(), named=False))
+        ends = _ends(job, read_split(job, stream, split, nowhere, predicates=frozenset(), named=False))
         if isinstance(split, Range):
             # salts grow from range to range, in the order in which a run in one process reads them
             yield _told(stream, [(split.salt, at, *each) for at, each in enumerate(stretches(ends, _limit(job)))])
@@ -80,9 +80,9 @@ def _of_frame(given: Shared[Job], stream: int, rows: Iterable[pa.RecordBatch]) -
     job = given.value
     run = ReadState(job.kind, 0, job.options.times, job.options.limits)
     if stream in job.lifts:
-        batches = lifted_batches(job, stream, rows, run, _nowhere)
+        batches = lifted_batches(job, stream, rows, run, nowhere)
     else:
-        batches = frame_batches(rows, stream, job.kind, job.key, run, _nowhere, predicates=frozenset())
+        batches = frame_batches(rows, stream, job.kind, job.key, run, nowhere, predicates=frozenset())
     yield _in_order_of_time(job, stream, _ends(job, batches))
 
 
@@ -104,10 +104,6 @@ def _told(stream: int, parts: list[tuple[int, int, int, int]]) -> pa.RecordBatch
     columns = zip(*parts, strict=True) if parts else [()] * 4
     arrays = [pa.array([stream] * len(parts), pa.int32()), *(pa.array(column, pa.int64()) for column in columns)]
     return pa.RecordBatch.from_arrays(arrays, schema=_TOLD_SCHEMA)
-
-
-def _nowhere(letter: DeadLetter) -> None:
-    """Whoever reads all of it tells."""
 
 
 def confirmed(job: Job, batches: Iterable[EventBatch], report: DeadLetterTaker) -> Iterator[EventBatch]:

@@ -109,8 +109,9 @@ class Identity:
         if told["program"] != self._digest():
             now, was = _difference(told["text"], self.text)
             return Diagnostic(CODE, f"{where} holds the state of another query: {now}", notes=(was,), help=help)
-        for name, value in self.options.items():
-            if (before := told["options"].get(name, "none")) != value:
+        for name in {**self.options, **told["options"]}:  # it may have begun with something that this one knows nothing of
+            value, before = self.options.get(name, "none"), told["options"].get(name, "none")
+            if value != before:
                 return Diagnostic(
                     CODE, f"{where} holds the state of a run with other options: {name} is {value} now",
                     notes=(f"it was {before}",), help=help,

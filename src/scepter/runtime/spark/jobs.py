@@ -52,6 +52,8 @@ class Job:
     """Whether its results tell the events that each part selected: to decode their names costs as much as all the rest."""
     beginning: Beginning = EVERYTHING
     """Of a live run: its first times."""
+    told_as: str = ""
+    """Of a live run: by what its driver tells its tasks from those of other runs (`telling`)."""
     cores: int = 1
     """Of a live run: how many tasks its session runs at a time."""
     measured: bool = False

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from scepter.runtime.spark.source import Settings
 
 _LOG: Final = logging.getLogger(__name__)
+_PAUSE: Final = 1.0
+"""Seconds between two questions to a broker that is away."""
 Offset: TypeAlias = dict[str, int]
 """The next offset of each partition; the partition as a text, since Spark keeps it as JSON."""
 
@@ -116,7 +118,8 @@ class KafkaStreamReader(Messages, DataSourceStreamReader, SupportsTriggerAvailab
     def __init__(self, address: Address, settings: Settings, schema: StructType, kind: TimeKind) -> None:
         super().__init__(address, settings, schema, kind)
         self.target: Offset | None = None
-        self._heard = time.monotonic()
+        self._away: float | None = None
+        """Since when no broker has answered."""
 
     def initialOffset(self) -> Offset:
         """Where a first run begins."""
@@ -150,16 +153,25 @@ class KafkaStreamReader(Messages, DataSourceStreamReader, SupportsTriggerAvailab
         )
 
     def _now(self) -> dict[int, Bounds] | None:
+        """What the topic holds, None while no broker answers; an error once that has lasted."""
         try:
             now = held(self.address)
         except OptionError as error:
             if error.code != NO_BROKER:
                 raise
-            if time.monotonic() - self._heard > self.address.timeout:
+            if self._away is None:
+                self._away = time.monotonic()
+            if time.monotonic() - self._away > self.address.timeout:
                 raise gone(self.address, self.address.timeout) from None
             _LOG.warning("%s does not answer: the run waits for it", self.address.name)
             return None
-        self._heard = time.monotonic()
+        self._away = None
+        return now
+
+    def _awaited(self) -> dict[int, Bounds]:
+        """What the topic holds, as soon as a broker says it: a micro-batch that is planned cannot be left out."""
+        while (now := self._now()) is None:
+            time.sleep(_PAUSE)
         return now
 
     def prepareForTriggerAvailableNow(self) -> None:
@@ -168,7 +180,7 @@ class KafkaStreamReader(Messages, DataSourceStreamReader, SupportsTriggerAvailab
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """The spans between two offsets. Of messages that were deleted before they were read, a dead letter tells."""
-        now = held(self.address)
+        now = self._awaited()
         spans = []
         for name, stop in end.items():
             number = int(name)

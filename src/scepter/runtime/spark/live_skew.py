@@ -38,8 +38,8 @@ _MOST: Final = 64
 _LOST: Final = Diagnostic(
     "checkpoint-damaged",
     "the checkpoint was written with keys split over several buckets, and this run does not know which",
-    notes=(f"`scepter run --follow` keeps them in {SKEWED.file} beside Spark's state",),
-    help="go on with scepter run --follow and the whole folder as it was, or start anew with another checkpoint folder",
+    notes=(f"`scepter run --follow` and `scepter.each_batch` keep them in {SKEWED.file} in its folder, and tell every start",),
+    help="go on with that, made anew for each start, and the whole folder as it was, or start anew with another folder",
 )
 
 Split: TypeAlias = Mapping[int, tuple[SplitKey, ...]]
@@ -52,12 +52,12 @@ NOTHING: Final[Mapping[str, Any]] = {"greatest": None, "used": "", "counted": {}
 
 def split_before(job: Job, share: Share) -> tuple[SplitKey, ...]:
     """The split keys of a share in the micro-batch of this task."""
-    return read(SKEWED.before() or "").get(share.number, ()) if share.number in job.splittable else ()
+    return read(SKEWED.before(job.told_as) or "").get(share.number, ()) if share.number in job.splittable else ()
 
 
 def is_counted(job: Job, share: Share) -> bool:
     """Whether somebody would tell which keys are hot."""
-    return job.cores > 1 and share.number in job.splittable and SKEWED.before() is not None
+    return job.cores > 1 and share.number in job.splittable and SKEWED.before(job.told_as) is not None
 
 
 def counted(parts: Sequence[UInt64], cores: int) -> Counted:
@@ -78,7 +78,7 @@ def known_after(
 ) -> tuple[Mapping[str, Any], str | None]:
     """What is kept behind a micro-batch whose tasks have `told` what they counted, by share, and whose events go up to
     `greatest`; and what the driver is to tell from now on, if that is new."""
-    text = SKEWED.before()
+    text = SKEWED.before(job.told_as)
     known, used = read(text or ""), read(kept["used"])
     if any(not set(keys) <= set(known.get(number, ())) or number not in job.splittable for number, keys in used.items()):
         raise DataError(_LOST)

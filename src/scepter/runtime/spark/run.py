@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -13,16 +13,14 @@ from typing import TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from scepter.errors import Diagnostic, option_error
+from scepter.errors import Diagnostic, a_type, option_error
 from scepter.kafka.address import Address, is_kafka, parse_address
 from scepter.kafka.topic import Told, held, told_by
-from scepter.kept import write_whole
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.indexing import Progress
 from scepter.rdf.readers import Lift
 from scepter.rdf.terms import IRI
-from scepter.rdf.times import TimeProperties
 from scepter.rdf.untimed import Untimed, no_times
 from scepter.runtime.analysis import Analysis
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
@@ -33,10 +31,12 @@ from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.batch import analyze_batch, run_batch
+from scepter.runtime.spark.each_batch import SkewLetters, mark_of
 from scepter.runtime.spark.environment import cores, prepare
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.identity import BUCKETS, Identity
 from scepter.runtime.spark.jobs import Job
+from scepter.runtime.spark.kept_run import LIVE_BUCKETS, claimed
 from scepter.runtime.spark.lifted import lifted_kind
 from scepter.runtime.spark.pushdown import source_options
 from scepter.runtime.spark.range_reading import first_kind
@@ -45,17 +45,13 @@ from scepter.runtime.spark.sampling import sampled
 from scepter.runtime.spark.shares import A_CORE
 from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.source import Settings
-from scepter.runtime.spark.splits import Inputs, Split
+from scepter.runtime.spark.splits import Inputs, Split, plan_pieces
 from scepter.runtime.spark.streaming import run_streaming
 from scepter.runtime.spark.tables import QUERY
-from scepter.runtime.spark.topics import plan_pieces
 from scepter.runtime.spark.warm_up import Claim, Found, kept_folder, warmed
 from scepter.timeline import TimeKind
 
-_LIVE_BUCKETS = 32
-"""So many buckets a live run has at least, and where nothing would tell a restart how many there are."""
 _MOST_BUCKETS = 4096
-_KEPT_BUCKETS = "scepter-buckets.json"
 
 Given: TypeAlias = DataFrame | str | Path
 FindFiles: TypeAlias = Callable[[str], Sequence[Path]]
@@ -72,9 +68,9 @@ def run(
     ontology: OntologyGiven = None,
     policy: str | None = None,
     time_unit: str = "ms",
-    start: int | str | None = None,
-    evaluate_at: Sequence[int | str] | None = None,
-    max_delay: int | str | None = None,
+    start: int | str | datetime | None = None,
+    evaluate_at: Sequence[int | str | datetime] | None = None,
+    max_delay: int | str | timedelta | None = None,
     why: bool = False,
     idle_streams: str | None = None,
     time_property: str | Sequence[str] | None = None,
@@ -82,7 +78,7 @@ def run(
     map: MapGiven = None,
     context: ContextGiven = None,
     max_future: int | str | None = None,
-    max_advance: int | str | None = None,
+    max_advance: int | str | timedelta | None = None,
     warm_up: int | str | None = None,
     checkpoint: str | Path | None = None,
 ) -> DataFrame:
@@ -112,9 +108,14 @@ def run(
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
         lifts=lifts_of(query, map, streams, options.times, context), kept=folder,
-        claim=partial(_claimed, folder),
+        claim=partial(claimed, folder), report=_unheard if folder is None else SkewLetters(folder),
+        told_as="" if folder is None else mark_of(folder),
     )  # fmt: skip
     return _called(found, query.answers)
+
+
+def _unheard(letter: DeadLetter) -> None:
+    """Nobody has asked for letters."""
 
 
 def _called(found: DataFrame, names: Sequence[str | int]) -> DataFrame:
@@ -143,14 +144,16 @@ def run_with_options(
     claim: Claim = lambda identity: Found(),
     kept: Path | None = None,
     tell: Callable[[str], None] = lambda line: None,
+    told_as: str = "",
 ) -> DataFrame:
     """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events).
     `claim` hears what a live run is before anything of it starts, and may refuse; `kept` is where it keeps with what it
-    began."""
+    began. Its driver tells its tasks from those of others by `told_as`."""
     job, inputs, found = _prepared(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, report=report,
         parts=parts, warn=warn, progress=progress, lifts=lifts, claim=claim,
     )  # fmt: skip
+    job = replace(job, told_as=told_as)
     if not job.live:
         if options.warm_up is not None:
             raise option_error(
@@ -226,7 +229,7 @@ def _prepared(
         if not isinstance(what, (DataFrame, str, Path)):
             raise option_error(
                 "streams",
-                f"the stream <{iri}> is given as a {type(what).__name__}",
+                f"the stream <{iri}> is given as {a_type(what)}",
                 help="give a file's name, a topic's address or a DataFrame; spark.createDataFrame makes one of a table",
             )
     topics = {iri: _topic(address, options, lifts.get(iri)) for iri, what in given.items() if (address := _address(what))}
@@ -240,7 +243,7 @@ def _prepared(
     shipped = ShippedBackground.of(static)
     shipped.give(spark)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
-    kind = _kind(given, files, topics, options.times, report, lifts)
+    kind = _kind(given, files, topics, options, report, lifts)
     order = tuple(IRI(iri) for iri in numbers)
     facts = facts_of(options, static, schema, kind)
     plan = planned(query.program, facts)
@@ -330,12 +333,12 @@ def _kind(
     given: Mapping[str, Given],
     files: Mapping[str, tuple[Sequence[Path], str] | None],
     topics: Mapping[str, tuple[Address, Told | None]],
-    times: TimeProperties,
+    options: RunOptions,
     report: Callable[[DeadLetter], None],
     lifts: Mapping[str, Lift],
 ) -> TimeKind:
     letters: list[DeadLetter] = []
-    untimed = Untimed(letters.append)
+    untimed, times = Untimed(letters.append), options.times
     for iri, what in given.items():
         there = files[iri]
         kind: TimeKind | None
@@ -356,30 +359,19 @@ def _kind(
             [(path, lifts.get(iri)) for iri, there in files.items() if there is not None for path in there[0]],
             times, untimed.why,
         )  # fmt: skip
-    return TimeKind.INTEGER
+    return options.evaluate_at[0].kind if options.evaluate_at else TimeKind.INTEGER
 
 
 def _live_buckets(spark: SparkSession) -> tuple[int, bool]:
     """How many buckets a live run has, and whether that was asked for; else, at its first start, some for each core."""
     given = spark.conf.get(BUCKETS, None)
     if given is None:
-        return min(_MOST_BUCKETS, max(_LIVE_BUCKETS, A_CORE * cores(spark))), False
+        return min(_MOST_BUCKETS, max(LIVE_BUCKETS, A_CORE * cores(spark))), False
     if not given.isdigit() or not 0 < int(given) <= _MOST_BUCKETS:
         raise option_error(
             "buckets", f"{BUCKETS} cannot be {given!r}", help=f"a number from 1 to {_MOST_BUCKETS}, some four for each core"
         )
     return int(given), True
-
-
-def _claimed(folder: Path | None, identity: Identity) -> Found:
-    """What a run finds in the folder of its checkpoint, which from its first start on tells how many buckets it has. Without a
-    folder nobody would know at the next start."""
-    if folder is None:
-        return Found(buckets=_LIVE_BUCKETS)
-    goes_on, path = any(folder.glob("offsets/*")), folder / _KEPT_BUCKETS
-    if not goes_on:
-        write_whole(path, json.dumps(identity.buckets).encode())
-    return Found(goes_on, buckets=json.loads(path.read_bytes()) if path.exists() else _LIVE_BUCKETS)
 
 
 def _buckets(spark: SparkSession) -> int:

@@ -13,14 +13,13 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from scepter.physical.distribution.hot_keys import within_key
-from scepter.rdf.batch import DeadLetter
 from scepter.runtime.planning import Sample
 from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.jobs import Job, work
 from scepter.runtime.spark.ranges import Range, divisible
 from scepter.runtime.spark.shares import Form
 from scepter.runtime.spark.skew import HotKey
-from scepter.runtime.spark.splits import Split, given_splits, read_split, spread
+from scepter.runtime.spark.splits import Split, given_splits, nowhere, read_split, spread
 
 SAMPLED_FROM: Final = 64 << 20
 """Bytes of input: with less, a sample costs more than it can save."""
@@ -57,7 +56,7 @@ def sampled(job: Job, inputs: Sequence[tuple[int, Sequence[Split]]]) -> Sample |
         return None
     heads = []
     for (stream, _), parts in zip(inputs, ranges, strict=True):
-        read = read_split(job, stream, sample_of(parts[0]), _nowhere, predicates=job.predicates, named=False)
+        read = read_split(job, stream, sample_of(parts[0]), nowhere, predicates=job.predicates, named=False)
         heads += [batch for batch in read if batch.events][:1]
     return Sample.of(heads, job.key)
 
@@ -89,7 +88,7 @@ def divisible_keys(job: Job) -> Mapping[int, int]:
 def counted_keys(job: Job, stream: int, split: Split) -> Iterator[tuple[int, int, int, int, int]]:
     """(share, key, rows, first time, last time) of what is in a split; keys with few of its rows are left out, key 0 stands for
     all."""
-    batches = [*read_split(job, stream, split, _nowhere, predicates=job.predicates, named=False)]
+    batches = [*read_split(job, stream, split, nowhere, predicates=job.predicates, named=False)]
     for number in divisible_keys(job):
         keys, times = work(job, job.shares[number]).keys(batches)
         if not len(keys):
@@ -100,10 +99,6 @@ def counted_keys(job: Job, stream: int, split: Split) -> Iterator[tuple[int, int
         for key, count in zip(different.tolist(), rows.tolist(), strict=True):
             if key and count * 100 * _PARTS * job.buckets > len(keys):
                 yield number, key, count, first, last
-
-
-def _nowhere(letter: DeadLetter) -> None:
-    """Whoever reads all of it tells."""
 
 
 def chosen(job: Job, counted: Iterable[tuple[int, int, int, int, int]]) -> Job:

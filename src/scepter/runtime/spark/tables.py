@@ -25,12 +25,12 @@ from pyspark.sql.types import (
 from scepter.rdf.terms import Term
 from scepter.runtime.matches import Match, MatchBatch, MatchRows
 from scepter.runtime.queries import Query
+from scepter.runtime.spark.event_rows import TRIPLE, arrow_of
 from scepter.runtime.spark.terms import TERM as _ARROW_TERM
 from scepter.runtime.spark.terms import term_struct, term_structs
 from scepter.timeline import TimeKind
 
 TERM = StructType([StructField(name, StringType()) for name in ("type", "value", "datatype", "lang")])
-TRIPLES = ArrayType(StructType([StructField(name, StringType()) for name in ("s", "p", "o")]))
 EVENTS = MapType(StringType(), ArrayType(StringType()))
 QUERY, PARTS = "_query", "_events"
 """Columns that only the command line looks at."""
@@ -44,25 +44,37 @@ _ARROW_TRIPLES = pa.list_(pa.struct([(name, pa.string()) for name in ("s", "p", 
 def result_schema(query: Query, kind: TimeKind, *, parts: bool = True, why: bool = False) -> StructType:
     """start, end, then a column per variable, or graph (with event and individual for occurrences), or boolean; `why`: what
     an occurrence rests on, as JSON; `parts`: the events that each part selected."""
-    time: DataType = LongType() if kind is TimeKind.INTEGER else TimestampType()
-    fields = [StructField(QUERY, IntegerType()), StructField("start", time), StructField("end", time)]
-    fields += [StructField(column_of(name), TERM) for name in query.variables]
-    if query.constructs:
-        fields.append(StructField("graph", TRIPLES))
-    if query.asks:
-        fields.append(StructField("boolean", BooleanType()))
-    if query.occurrences:
-        fields += [StructField("event", StringType()), StructField("individual", StringType())]
-    if why:
-        fields.append(StructField(WHY, StringType()))
-    return StructType([*fields, StructField(PARTS, EVENTS)] if parts else fields)
+    return _schema(query.variables, query.constructs, query.asks, kind, query.occurrences, parts=parts, why=why)
 
 
 def graph_schema(kind: TimeKind) -> StructType:
     """What is constructed, and by which query."""
+    return _schema((), True, False, kind, parts=False)
+
+
+def arrow_schema(
+    variables: Sequence[str], graphs: bool, booleans: bool, kind: TimeKind, occurrences: bool = False, **told: bool
+) -> pa.Schema:
+    """The same for Arrow."""
+    return arrow_of(_schema(variables, graphs, booleans, kind, occurrences, **told))
+
+
+def _schema(
+    variables: Sequence[str], graphs: bool, booleans: bool, kind: TimeKind, occurrences: bool = False, *,
+    parts: bool = True, why: bool = False,
+) -> StructType:  # fmt: skip
     time: DataType = LongType() if kind is TimeKind.INTEGER else TimestampType()
-    times = (StructField("start", time), StructField("end", time))
-    return StructType([StructField(QUERY, IntegerType()), *times, StructField("graph", TRIPLES)])
+    fields = [StructField(QUERY, IntegerType()), StructField("start", time), StructField("end", time)]
+    fields += [StructField(column_of(name), TERM) for name in variables]
+    if graphs:
+        fields.append(StructField("graph", ArrayType(TRIPLE)))
+    if booleans:
+        fields.append(StructField("boolean", BooleanType()))
+    if occurrences:
+        fields += [StructField("event", StringType()), StructField("individual", StringType())]
+    if why:
+        fields.append(StructField(WHY, StringType()))
+    return StructType([*fields, StructField(PARTS, EVENTS)] if parts else fields)
 
 
 def column_of(variable: str) -> str:
@@ -72,32 +84,6 @@ def column_of(variable: str) -> str:
     ('x', '?end')
     """
     return f"?{variable}" if variable in _OWN else variable
-
-
-def arrow_schema(
-    variables: Sequence[str],
-    graphs: bool,
-    booleans: bool,
-    kind: TimeKind,
-    occurrences: bool = False,
-    *,
-    parts: bool = True,
-    why: bool = False,
-) -> pa.Schema:
-    """The same for Arrow."""
-    time = pa.int64() if kind is TimeKind.INTEGER else pa.timestamp("us", "UTC")
-    fields = [(QUERY, pa.int32()), ("start", time), ("end", time), *((column_of(name), _ARROW_TERM) for name in variables)]
-    if graphs:
-        fields.append(("graph", _ARROW_TRIPLES))
-    if booleans:
-        fields.append(("boolean", pa.bool_()))
-    if occurrences:
-        fields += [("event", pa.string()), ("individual", pa.string())]
-    if why:
-        fields.append((WHY, pa.string()))
-    if parts:
-        fields.append((PARTS, pa.map_(pa.string(), pa.list_(pa.string()))))
-    return pa.schema(fields)
 
 
 def match_table(matches: Iterable[Match], schema: pa.Schema, most: int = _ROWS) -> Iterator[pa.RecordBatch]:

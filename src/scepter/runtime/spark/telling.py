@@ -31,20 +31,21 @@ class Subject:
     file: str
     lost: str
 
-    @property
-    def _property(self) -> str:
-        return f"scepter.{self.name}"
-
-    def before(self) -> str | None:
-        """What was known before the micro-batch of this task, "" where nothing was; None where no driver tells."""
+    def before(self, run: str = "") -> str | None:
+        """What was known before the micro-batch of this task, "" where nothing was; None where no driver tells. `run` tells it
+        from others whose drivers are one."""
         context = TaskContext.get()
         if context is None:
             return _HERE.get().get(self.name)
-        told = context.getLocalProperty(self._property)
+        told = context.getLocalProperty(self.named(run))
         if told is None:
             return None
         batch = int(context.getLocalProperty(_BATCH) or 0)
         return next((text for number, text in reversed(json.loads(told)) if number < batch), "")
+
+    def named(self, run: str) -> str:
+        """The property of a run's jobs that tells it."""
+        return f"scepter.{self.name}{run}"
 
     @contextmanager
     def told(self, text: str) -> Iterator[None]:
@@ -59,8 +60,9 @@ class Subject:
 class Record:
     """What the driver knows of a subject; with a folder, it is kept there from run to run."""
 
-    def __init__(self, subject: Subject, folder: Path | None = None) -> None:
+    def __init__(self, subject: Subject, folder: Path | None = None, run: str = "") -> None:
         self.subject = subject
+        self._property = subject.named(run)
         self._kept = BatchRecord(None if folder is None else folder / subject.file, subject.lost)
 
     def take(self, batch: int, text: str) -> None:
@@ -69,4 +71,4 @@ class Record:
 
     def tell(self, context: SparkContext) -> None:
         """Tell the tasks of the micro-batches that this thread of the JVM begins."""
-        context.setLocalProperty(self.subject._property, self._kept.written())
+        context.setLocalProperty(self._property, self._kept.written())

@@ -25,7 +25,7 @@ from scepter.kafka.messages import Span
 from scepter.kafka.topic import held
 from scepter.kept import sealed, unsealed, write_whole
 from scepter.physical.distribution.horizon import horizon
-from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.batch import EventBatch
 from scepter.runtime.options import AUTO
 from scepter.runtime.spark.beginning import Beginning
 from scepter.runtime.spark.bucket import patience, ticks_per_millisecond
@@ -39,6 +39,7 @@ from scepter.runtime.spark.pushdown import Packing, source_options
 from scepter.runtime.spark.ranges import AT_LEAST, Range, cut
 from scepter.runtime.spark.source import MOST, Settings
 from scepter.runtime.spark.source_tasks import read_times
+from scepter.runtime.spark.splits import nowhere
 from scepter.timeline import MIN_INSTANT, format_instant
 
 FILE: Final = "warm-up.json"
@@ -259,11 +260,7 @@ def _events(sources: Mapping[int, Settings], place: Place) -> Iterator[EventBatc
         batches = times_of(reader, Span(int(place.path), place.start, place.stop), place.format)
     else:
         batches = read_times(settings, Range(place.path, place.start, place.stop, place.size, 0, place.format))
-    return present(job, batches, _nowhere)
-
-
-def _nowhere(letter: DeadLetter) -> None:
-    """What cannot be used is told by whoever reads it for the run."""
+    return present(job, batches, nowhere)
 
 
 # ---------------------------------------------------------------- what is kept

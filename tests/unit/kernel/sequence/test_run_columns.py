@@ -179,3 +179,24 @@ def test_runs_are_found_by_their_keys_whatever_was_added_killed_undone_and_swept
                 pool.commit()
             case 6:
                 pool.sweep()
+
+
+def test_bounds_are_known_of_the_rows_that_stand_where_they_stood() -> None:
+    pool = Waiting(1)
+    pool.append(runs(*range(3)), keys(3))
+    room, known = pool.bounds(4)
+    assert known == 0
+    room[:3] = 7.0
+    pool.save()
+    pool.append(runs(*range(200)), keys(200))  # beyond the room there was
+    room, known = pool.bounds(4)
+    assert known == 3
+    assert len(room) >= 203
+    assert (room[:3] == 7.0).all()
+    assert pool.bounds(4)[1] == 203
+    pool.undo()  # others may come to stand behind the first three
+    assert pool.bounds(4)[1] == 3
+    pool.commit()
+    pool.kill(ints(0))
+    pool.sweep()
+    assert pool.bounds(4)[1] == 0

@@ -26,7 +26,8 @@ from scepter.algebra.expressions import (
 from scepter.algebra.patterns import BGP, Filter, Minus, Project, TriplePattern
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph
-from scepter.kernel.sparql.expressions import compile_expression, evaluate, holds, uses_previous
+from scepter.kernel.sparql.expressions import compile_expression, evaluate, holds
+from scepter.optimizer.conditions import uses_previous
 from scepter.rdf.terms import IRI, Literal, Triple
 from scepter.rdf.values import FALSE, TRUE, ExpressionError, to_literal
 

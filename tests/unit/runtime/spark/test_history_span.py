@@ -8,9 +8,9 @@ from pathlib import Path
 from batches import at_time, quad
 from buckets import job_of
 from scepter.runtime.queries import parse
-from scepter.runtime.spark.history_span import with_span
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.ranges import plan_ranges
+from scepter.runtime.spark.splits import with_span
 
 SLICED = "SELECT ?x ?z WHERE { { ?x :p ?y } SEQ { ?v :q ?z } } FILTER(getDURATION() < 5)"
 BY_KEY = "SELECT ?x ?z WHERE { { ?x :p ?y } SEQ { ?x :q ?z } } FILTER(getDURATION() < 5)"

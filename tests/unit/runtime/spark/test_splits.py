@@ -14,8 +14,7 @@ from scepter.kafka.messages import Span
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.ranges import plan_ranges
-from scepter.runtime.spark.splits import Split, given_splits, read_split
-from scepter.runtime.spark.topics import Piece
+from scepter.runtime.spark.splits import Piece, Split, given_splits, read_split
 
 QUERY = parse(
     "PREFIX : <http://e/> SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> "

@@ -66,12 +66,12 @@ def test_how_far_back_the_query_tells_or_the_option() -> None:
     assert looked_back(job(endless, start=5)) is None
     with pytest.raises(OptionError) as caught:
         looked_back(job(endless))
-    assert caught.value.code == "warm-up" and "--warm-up 1h" in str(caught.value)
+    assert caught.value.code == "warm-up" and "warm_up=1h" in str(caught.value)
     assert looked_back(job(endless, warm_up="1s")) == 1000
 
 
 def test_it_does_not_go_with_times_that_nobody_believes() -> None:
-    with pytest.raises(OptionError, match="--max-advance"):
+    with pytest.raises(OptionError, match="max_advance"):
         looked_back(job(max_advance="1h"))
 
 

@@ -36,9 +36,16 @@ def way(language: str, seed: int) -> str:
         ("ep-sparql", ["stages", "key, a policy", "key", "grid", "key"]),
         ("rsep-ql", ["stages", "key, a policy", "grid", "key"]),
         ("obep", ["one task", "grid"]),
-        ("sparkwave", ["grid", "key"]),
+        ("sparkwave", ["grid", "key", "key"]),
     ],
 )
 def test_seeds_in_a_row_go_through_the_forms_of_a_language(language: str, wanted: list[str]) -> None:
     first = 100 * len(LANGUAGES) * 12  # where the forms of every language begin anew
     assert [way(language, first + len(LANGUAGES) * turn) for turn in range(len(LANGUAGES[language]))] == wanted
+
+
+def test_a_query_reads_what_another_one_constructs() -> None:
+    drawn = program("sparkwave", 2 * len(LANGUAGES))
+    query = parse(drawn.text, "sparkwave")
+    plan = planned(query.program, facts_of(run_options(query.lowered), load_background(query, {}, []), kind=TimeKind.INTEGER))
+    assert [share.depth for share in shares(plan, [IRI(STREAM)], 8, live=True)] == [0, 1]
