@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from batches import PROV, integer
@@ -11,10 +13,11 @@ from scepter.kernel.static.background import Background
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.matches import Match, MatchRows
+from scepter.runtime.matches import Match, MatchRows, MixedRows
 from scepter.runtime.options import RunOptions
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import Query, parse
+from scepter.runtime.spark import tables
 from scepter.runtime.spark.answers import answer_of
 from scepter.runtime.spark.tables import arrow_schema, match_table, result_schema
 from scepter.runtime.spark.terms import term_struct
@@ -93,13 +96,13 @@ def test_many_matches_come_in_several_batches_and_none_in_none() -> None:
     assert list(match_table([], schema)) == []
 
 
-def rows_of(text: str) -> tuple[Query, Sequence[Match]]:
-    """The matches of a step as the engine gives them: rows of one batch, none of them made."""
-    query = parse(HEAD + text, "spaseq")
+def rows_of(text: str, language: str = "spaseq", data: str = NQUADS) -> tuple[Query, Sequence[Match]]:
+    """The matches of a step as the engine gives them: rows of batches, none of them made."""
+    query = parse(HEAD + text, language)
     engine = LocalEngine(query.program, RunOptions(), Background())
     stream = engine.stream_number(IRI("http://example/s"))
     reader = NQuadsReader(engine.key, stream, "t", lambda letter: pytest.fail(letter.reason))
-    for batch in (reader.feed(NQUADS.encode()), reader.finish()):
+    for batch in (reader.feed(data.encode()), reader.finish()):
         if batch is not None:
             engine.take(batch)
     return query, engine.advance(MAX_INSTANT - 1)
@@ -117,6 +120,65 @@ def test_rows_of_one_batch_become_columns_without_a_match_being_made(monkeypatch
     assert batch.to_pylist() == wanted
     (some,) = match_table(found[1:3], schema)
     assert some.to_pylist() == wanted[1:3]
+
+
+PRICES = "".join(
+    f'<http://example/x> <http://example/price> "{time}"^^<http://www.w3.org/2001/XMLSchema#integer> <http://e/{time}> .\n'
+    f'<http://example/x> <http://example/label> "one"@en <http://e/{time}> .\n'
+    f'<http://example/x> <http://example/label> "\\u0041\\"" <http://e/{time}> .\n'
+    f"<http://e/{time}> <{PROV}generatedAtTime> {integer(time)} .\n"
+    for time in range(1, 5)
+)
+RISING = """
+FROM STREAM <http://example/s>
+EVENT Price AS price some Thing
+EVENT Rising MATCH Price AS A SEQ Price AS B IF { EVENT A { ?x :price ?p } EVENT B { ?x :price ?q } FILTER(?q > ?p) }
+RETURN Price, Rising AS """
+
+
+def columns_only(found: Sequence[Match], query: Query, schema: pa.Schema, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The rows of matches in columns, compared with those of the matches one by one, in small batches too."""
+    assert isinstance(found, (MatchRows, MixedRows)) and len(found) > 2
+    by_row = [each for batch in match_table(list(found), schema) for each in batch.to_pylist()]
+    with monkeypatch.context() as patched:
+        patched.setattr(MatchRows, "__iter__", None)
+        patched.setattr(MixedRows, "__iter__", None)
+        for most in (2, 65_536):
+            batches = list(match_table(found, schema, most))
+            for batch in batches:
+                batch.validate(full=True)
+            of_columns = [each for batch in batches for each in batch.to_pylist()]
+            assert sorted(map(str, of_columns)) == sorted(map(str, by_row))
+        patched.setattr(tables, "_BYTES", 10)
+        halved = [each for batch in match_table(found, schema) for each in batch.to_pylist()]
+        assert sorted(map(str, halved)) == sorted(map(str, by_row))
+    return by_row
+
+
+@pytest.mark.parametrize("form", ["EVENT STREAM", "RDF STREAM"])
+@pytest.mark.parametrize("parts", [False, True])
+def test_occurrences_become_columns_without_a_match_being_made(form: str, parts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    query, found = rows_of(RISING + form, "obep", PRICES)
+    schema = arrow_schema(query.variables, query.constructs, query.asks, TimeKind.INTEGER, query.occurrences, parts=parts)
+    rows = columns_only(found, query, schema, monkeypatch)
+    assert all(each["graph"] for each in rows)
+    if form == "EVENT STREAM":
+        assert {each["event"] for each in rows} == {"<http://example/Price>", "<http://example/Rising>"}
+        assert all(each["individual"] for each in rows)
+
+
+def test_constructed_graphs_become_columns_without_a_match_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    query, found = rows_of("CONSTRUCT { ?s :saw ?w ; :read ?v . [] :named ?l }" + BODY)
+    schema = arrow_schema(query.variables, query.constructs, query.asks, TimeKind.INTEGER, parts=False)
+    rows = columns_only(found, query, schema, monkeypatch)
+    assert {len(each["graph"]) for each in rows} == {2, 3}
+
+
+def test_matches_of_several_queries_become_columns_without_a_match_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    query, found = rows_of("SELECT ?s ?v" + BODY + "\nCONSTRUCT { ?s :saw ?w }" + BODY)
+    schema = arrow_schema(query.variables, query.constructs, query.asks, TimeKind.INTEGER, parts=False)
+    rows = columns_only(found, query, schema, monkeypatch)
+    assert {(each["_query"], each["graph"] is None) for each in rows} == {(0, True), (1, False)}
 
 
 def test_variables_of_other_queries_are_null_in_columns() -> None:

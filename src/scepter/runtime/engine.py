@@ -34,6 +34,7 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
+from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.matches import Match, MatchRows, mixed, sorted_matches
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
@@ -74,9 +75,11 @@ class LocalEngine:
         plan: PhysicalPlan | None = None,
         counting: bool = False,
         shedding: Shedding | None = None,
+        grounds: Sequence[EventGrounds | None] | None = None,
     ) -> None:
-        """With `plan`, that one is executed, which was made from the same program for a known kind of time; `counting`, its
-        operators count what they do. `shedding`: the run goes on where a limit is reached, and hears what was let go."""
+        """With `plan`, that one is executed, which was made from the same program for a known kind of time, and `grounds` are
+        what its units rest on; `counting`, its operators count what they do. `shedding`: the run goes on where a limit is
+        reached, and hears what was let go."""
         self._shedding = shedding
         self._committed = 0
         self._measured = counting
@@ -92,7 +95,9 @@ class LocalEngine:
         self._facts = facts_of(options, background, ontology)
         self._plan = planned(program, self._facts) if plan is None else plan
         self._sample: Sample | None = None
-        self._grounds = [grounds_of(unit.unit, background, ontology) for unit in self._plan.units]
+        if grounds is None:
+            grounds = [grounds_of(unit.unit, background, ontology) for unit in self._plan.units]
+        self._grounds = grounds
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
         self._versions = frozenset(chain.from_iterable(map(version_streams, program.units)))

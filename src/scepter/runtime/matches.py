@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import compress, repeat
 from typing import Protocol, overload
 
 import numpy as np
@@ -328,10 +328,26 @@ def mixed(parts: Sequence[MatchRows]) -> MixedRows:
     return MixedRows(ordered, which[order], np.concatenate(rows)[order])
 
 
+def ending(matches: Sequence[Match], wanted: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> Sequence[Match]:
+    """Those of some matches whose ends are `wanted`, in the same order."""
+    if isinstance(matches, MatchRows):
+        return MatchRows(matches.batch, matches.rows[wanted(matches.batch.end[matches.rows])])
+    if isinstance(matches, MixedRows):
+        ends = np.empty(len(matches), np.int64)
+        for number, part in enumerate(matches.parts):
+            mine = matches.which == number
+            ends[mine] = part.batch.end[matches.place[mine]]
+        chosen = wanted(ends)
+        return MixedRows(matches.parts, matches.which[chosen], matches.place[chosen])
+    return list(compress(matches, wanted(np.array([match.end for match in matches], np.int64)).tolist()))
+
+
 def sorted_matches(matches: Iterable[Match]) -> Sequence[Match]:
     """In order of end, start, then bindings (spec/00 §3), or as the query says. Terms are decoded for ties only."""
     if isinstance(matches, MatchRows):
         return matches.sorted()
+    if isinstance(matches, MixedRows):
+        return matches
     given = list(matches)
     if len(given) < 2:
         return given

@@ -22,8 +22,12 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from scepter.algebra.events import Form
+from scepter.rdf.packed import Packed
 from scepter.rdf.terms import Term
-from scepter.runtime.matches import Match, MatchBatch, MatchRows
+from scepter.runtime.event_matches import EventMatches
+from scepter.runtime.graphs import Graphs, Spelt
+from scepter.runtime.matches import Batch, Match, MatchBatch, MatchRows, MixedRows
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.event_rows import TRIPLE, arrow_of
 from scepter.runtime.spark.terms import TERM as _ARROW_TERM
@@ -37,6 +41,9 @@ QUERY, PARTS = "_query", "_events"
 WHY = "why"
 _OWN = frozenset({QUERY, PARTS, WHY, "start", "end", "graph", "boolean", "event", "individual"})
 _ROWS = 65_536
+_BYTES = 64 << 20
+"""So many bytes of graphs go into a record batch: Arrow's strings end at 2 GB."""
+_Columns = (MatchBatch, EventMatches)
 
 _ARROW_TRIPLES = pa.list_(pa.struct([(name, pa.string()) for name in ("s", "p", "o")]))
 
@@ -87,41 +94,69 @@ def column_of(variable: str) -> str:
 
 
 def match_table(matches: Iterable[Match], schema: pa.Schema, most: int = _ROWS) -> Iterator[pa.RecordBatch]:
-    """Matches in record batches of at most so many rows."""
-    if isinstance(matches, MatchRows) and isinstance(matches.batch, MatchBatch) and _in_columns(matches.batch, schema):
+    """Matches in record batches of at most so many rows. What is in columns stays in columns: no match is made of it."""
+    if isinstance(matches, MixedRows) and all(_in_columns(part.batch, schema) for part in matches.parts):
+        for number, part in enumerate(matches.parts):
+            yield from match_table(MatchRows(part.batch, matches.place[matches.which == number]), schema, most)
+        return
+    if isinstance(matches, MatchRows) and isinstance(matches.batch, _Columns) and _in_columns(matches.batch, schema):
         rows = matches.rows
         for at in range(0, len(rows), most):
-            yield _columns(matches.batch, rows[at : at + most], schema)
+            yield from _columns(matches.batch, rows[at : at + most], schema)
         return
     rest = iter(matches)
     while some := list(islice(rest, most)):
         yield _record_batch(some, schema)
 
 
-def _in_columns(batch: MatchBatch, schema: pa.Schema) -> bool:
-    """Whether a row is its times and the terms in its columns, so that no match need be made."""
-    own = {QUERY, "start", "end", *map(column_of, batch.names)}
-    others = (field for field in schema if field.name not in own)
-    return not batch.constructs and not batch.asks and all(f.type == _ARROW_TERM for f in others)
+def _in_columns(batch: Batch, schema: pa.Schema) -> bool:
+    """Whether a row is its times and the terms, or the graph, in its columns."""
+    if isinstance(batch, EventMatches):
+        return batch.told is None
+    return isinstance(batch, MatchBatch) and not batch.asks and PARTS not in schema.names
 
 
-def _columns(batch: MatchBatch, rows: NDArray[np.int64], schema: pa.Schema) -> pa.RecordBatch:
-    terms = {column_of(name): column for column, name in enumerate(batch.names)}
-    columns: list[pa.Array] = []
-    for field in schema:
-        match field.name:
-            case "_query":
-                column = pa.repeat(pa.scalar(batch.query, field.type), len(rows))
-            case "start":
-                column = pa.array(batch.start[rows]).cast(field.type)
-            case "end":
-                column = pa.array(batch.end[rows]).cast(field.type)
-            case name if name in terms:
-                column = term_structs(batch.ids[rows, terms[name]], batch.refs[rows, terms[name]], batch.texts)
-            case _:  # a variable of another query of the file
-                column = pa.nulls(len(rows), field.type)
-        columns.append(column)
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+def _columns(batch: MatchBatch | EventMatches, rows: NDArray[np.int64], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    made: dict[str, pa.Array] = {
+        QUERY: pa.repeat(pa.scalar(batch.query, pa.int32()), len(rows)),
+        "start": pa.array(batch.start[rows]),
+        "end": pa.array(batch.end[rows]),
+    }
+    if isinstance(batch, EventMatches):
+        made[PARTS] = _events([{}] * len(rows))
+        graphs, individuals = batch.occurrences(rows)
+        if batch.form is not Form.RDF_STREAM:
+            events = pa.array([str(event) for event in batch.returned])
+            made |= {"event": events.take(pa.array(batch.event[rows])), "individual": _strings(Spelt.of(individuals).texts)}
+    elif batch.constructs:
+        graphs = batch.graphs(rows)
+    else:
+        graphs = None
+        for column, name in enumerate(batch.names):
+            made[column_of(name)] = term_structs(batch.ids[rows, column], batch.refs[rows, column], batch.texts)
+    if graphs is not None:
+        if graphs.bytes() > _BYTES and len(rows) > 1:
+            half = len(rows) // 2
+            yield from _columns(batch, rows[:half], schema)
+            yield from _columns(batch, rows[half:], schema)
+            return
+        made["graph"] = _lists(graphs)
+    # what is not there is of another query of the file
+    columns = [made[f.name].cast(f.type) if f.name in made else pa.nulls(len(rows), f.type) for f in schema]
+    yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _strings(texts: Packed) -> pa.Array:
+    starts, data = map(pa.py_buffer, texts)
+    return pa.LargeStringArray.from_buffers(len(texts), starts, data).cast(pa.string())
+
+
+def _lists(graphs: Graphs) -> pa.Array:
+    """The triples of each row, from one struct for each different triple."""
+    terms = _strings(graphs.spelt.texts)
+    columns = [terms.take(pa.array(graphs.terms[:, position])) for position in range(3)]
+    different = pa.StructArray.from_arrays(columns, fields=list(_ARROW_TRIPLES.value_type))
+    return pa.ListArray.from_arrays(pa.array(graphs.first.astype(np.int32)), different.take(pa.array(graphs.triple)))
 
 
 def _record_batch(matches: list[Match], schema: pa.Schema) -> pa.RecordBatch:

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import compress
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,13 +19,16 @@ import numpy as np
 from scepter.algebra.query import Program
 from scepter.kernel.state.container import pack, unpack
 from scepter.kernel.state.shipping import furthest, reached_by
+from scepter.kernel.static.background import Background
 from scepter.physical.distribution.horizon import horizon
 from scepter.rdf.arena import TextArena
 from scepter.rdf.batch import EventBatch, kept
 from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.matches import Match, sorted_matches
+from scepter.runtime.event_grounds import EventGrounds
+from scepter.runtime.matches import Match, ending, sorted_matches
 from scepter.runtime.notices import Notices, sent
+from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.arrivals import SALT_ROOM
 from scepter.runtime.spark.jobs import Job, pack_batch, unpack_batch
 from scepter.runtime.spark.shares import Share
@@ -64,19 +67,36 @@ def apart(batch: EventBatch) -> EventBatch:
     return replace(batch, buffer=texts.buffer(), name_at=name, subject_at=subject, predicate_at=predicate, object_at=object)
 
 
+_KEPT: dict[tuple[str, tuple[int, ...]], tuple[Background, list[EventGrounds | None]]] = {}
+"""Of a job's units: their static data, and what they rest on, which cost as much as a slice of history does. A worker process
+keeps them between buckets."""
+
+
+def _rests_on(job: Job, share: Share) -> tuple[Background, list[EventGrounds | None]]:
+    place = (job.name, share.units)
+    if place not in _KEPT:
+        if len(_KEPT) >= 16:
+            _KEPT.clear()
+        background = job.background()
+        _KEPT[place] = background, [grounds_of(job.plan.units[n].unit, background, job.ontology) for n in share.units]
+    return _KEPT[place]
+
+
 def engine_of(job: Job, share: Share, **more: Any) -> LocalEngine:
     """The engine of a share's units; streams have the numbers that the job gives them."""
     units = tuple(job.plan.units[number] for number in share.units)
     program = Program(tuple(unit.unit for unit in units))
     places = {number: place for place, number in enumerate(share.units)}
     together = tuple(tuple(places[number] for number in group) for group in job.plan.shared if set(group) <= places.keys())
+    background, grounds = _rests_on(job, share)
     engine = LocalEngine(
         program,
         job.options,
-        job.background(),
+        background,
         ontology=job.ontology,
         key=job.key,
         plan=replace(job.plan, units=units, shared=together),
+        grounds=grounds,
         **more,
     )
     engine.streams[:] = dict.fromkeys((*job.streams, *engine.streams))
@@ -102,11 +122,11 @@ def run_events(
         if batch is not None:
             engine.take(batch)
     # no further than the input: a report at the close of windows ends with it
-    matches = [*engine.advance(last), *engine.finish()]
+    given = [found for found in (engine.advance(last), engine.finish()) if found]
     if share.slices is not None:
-        mine = share.slices.owns(bucket, np.array([match.end for match in matches], np.int64))
-        matches = list(compress(matches, mine.tolist()))
-    return sorted_matches(matches)
+        given = [ending(found, partial(share.slices.owns, bucket)) for found in given]
+    # as columns where they are: to make them one by one would cost more than to find them
+    return sorted_matches(given[0] if len(given) == 1 else chain.from_iterable(given))
 
 
 @dataclass(slots=True)

@@ -44,6 +44,36 @@ def test_a_big_endian_array_keeps_its_values() -> None:
     assert unpack(pack({"x": np.array([1, 256], ">i8")}))[0]["x"].tolist() == [1, 256]
 
 
+@pytest.mark.parametrize(
+    ("array", "bytes_each"),
+    [
+        (np.arange(1000) * 7 - 3, 0),
+        (np.full(1000, 2**63 - 1), 0),
+        (np.arange(1000)[::-1] * 2**50, 0),
+        (np.arange(1000) % 250 - 2**62, 1),
+        (np.arange(1000).reshape(10, 100) % 999, 2),
+        ((np.arange(1000) * 40_000_037) % (2**32 - 1) + 2**62, 4),
+        ((np.arange(1000) * 40_000_037) % (2**33), 8),
+        (np.array([-(2**63), 2**63 - 1] * 500), 8),
+        (np.array([0, 2**63 - 1, -2, *range(40)]), 8),
+    ],
+)
+def test_integers_near_each_other_take_fewer_bytes(array: np.ndarray[Any, Any], bytes_each: int) -> None:
+    packed = pack({"x": array, "more": np.array([1])})
+    arrays, _ = unpack(packed)
+    assert arrays["x"].dtype == np.int64 and arrays["more"].tolist() == [1]
+    assert np.array_equal(arrays["x"], array)
+    arrays["x"][...] = 9  # what comes back can be written to
+    assert 0 <= len(packed) - bytes_each * array.size < 300
+
+
+def test_what_the_first_version_wrote_is_read() -> None:
+    header = json.dumps({"arrays": [["x", "<i8", [3]]], "meta": {"n": 1}}).encode()
+    data = struct.pack("<4sBQ", MAGIC, 1, len(header)) + header + np.array([1, 2, 3]).tobytes()
+    arrays, meta = unpack(data)
+    assert arrays["x"].tolist() == [1, 2, 3] and meta == {"n": 1}
+
+
 def test_nothing_is_something() -> None:
     assert unpack(pack({})) == ({}, {})
 
@@ -83,6 +113,12 @@ def _with_header(header: Any) -> bytes:
         {"arrays": [["x", "<i8", [2**62, 4]]], "meta": {}},
         {"arrays": [["x", "|O", [1]]], "meta": {}},
         {"arrays": [["x", "nonsense", [1]]], "meta": {}},
+        {"arrays": [["x", "<i8", [2**62], [0, 1]]], "meta": {}},
+        {"arrays": [["x", "<i8", [4], [0]]], "meta": {}},
+        {"arrays": [["x", "<i8", [4], [2**70, 1]]], "meta": {}},
+        {"arrays": [["x", "<i8", [4], ["<u2", 2**70]]], "meta": {}},
+        {"arrays": [["x", "<i8", [4], ["<u2", "no"]]], "meta": {}},
+        {"arrays": [["x", "<i8", [400], ["<u2", 0]]], "meta": {}},
     ],
 )
 def test_a_header_that_tells_nonsense_is_refused(header: Any) -> None:
