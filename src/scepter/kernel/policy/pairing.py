@@ -138,6 +138,7 @@ class Pairing(ByRows, InParts):
             lefts = self._lefts(self._waiting.size)
             nodes = self._occurrences.nodes
             self._waiting.keep(lasting(lefts, self._waiting.size, nodes, self._consumed, self._how, time + 1))
+            self._followed = None  # rows have moved and are linked anew, perhaps in the memory of the chains before
         size = int(self._consumed.size[0])
         if self._longest is not None and size > 2 * self._kept + _LEAST:
             least = max(MIN_INSTANT, time + 1 - self._longest)
