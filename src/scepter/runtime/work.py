@@ -51,8 +51,8 @@ _LONGEST_STEP: Final = 4
 """Times as many at most, where many partial matches wait from step to step."""
 _FOR_EACH_RUN: Final = 4
 """Events of a step for each partial match that waits: to write one out and to sweep it costs about what an event does."""
-_FIRST_STEP: Final = 64
-"""Events of the first step of a run with limits."""
+_FIRST_STEP: Final = 8
+"""Events of the first step of a run with limits: eight parts in any order make 64 ** 8 rows of 64 events."""
 _NO_ENDS: Final = np.empty(0, np.int64)
 _SHORT_STEP: Final = 0.02
 _LONG_STEP: Final = 0.2

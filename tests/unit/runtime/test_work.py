@@ -76,7 +76,7 @@ def test_what_grows_with_a_power_of_the_events_is_made_in_small_steps(
             scepter.run_local(query, events(150, "a"), **limit)
     else:
         assert len(scepter.run_local(query, events(150, "a"), **limit)) == 150 * 149 * 148 // 6
-    assert 0 < made[0] <= 64 * 63 * 62 // 6  # of 551,300
+    assert 0 < made[0] <= 8 * 7 * 6 // 6  # of 551,300
 
 
 def test_steps_grow_as_long_as_they_are_short() -> None:
@@ -93,9 +93,9 @@ def test_steps_grow_as_long_as_they_are_short() -> None:
         return [*found, pace.waiting]
 
     ends = range(1, 1_001)
-    assert steps(ends, 900, 0.0) == [64, 192, 448, 900, 100]
-    assert steps(ends, 300, 1.0) == [64, 128, 192, 256, 300, 700]
-    assert steps(ends, MAX_INSTANT, 0.0) == [64, 192, 448, 948, 0]  # what is left is the run's last step
+    assert steps(ends, 900, 0.0) == [8, 24, 56, 120, 248, 504, 900, 100]
+    assert steps(ends, 300, 1.0) == [*range(8, 300, 8), 300, 700]
+    assert steps(ends, MAX_INSTANT, 0.0) == [8, 24, 56, 120, 248, 504, 0]  # what is left is the run's last step
     assert steps([7] * 300, 9, 0.0) == [7, 9, 0]  # events of one time are in one step
     free = work.Pace(WorkLimits(), 500)
     free.take(np.array(ends, np.int64))
@@ -108,7 +108,7 @@ def test_steps_are_longer_where_much_waits() -> None:
     for runs, events in ((0, 500), (125, 500), (200, 800), (10**9, 2_000), (1, 500)):
         free.wait(runs)
         bounded.wait(runs)
-        assert (free.events, bounded.events) == (events, 64)
+        assert (free.events, bounded.events) == (events, 8)
 
 
 def test_too_long() -> None:
