@@ -112,8 +112,8 @@ def session(
 
 
 def partitions(told: Mapping[str, str], cores: int) -> str:
-    """How many partitions a shuffle has: as many as `told` says, which is what spark-submit or its defaults were given. Else one
-    task for each core: the kernel's work is in the tasks, and every partition more costs a micro-batch time.
+    """How many partitions a shuffle has: as many as `told` says: what spark-submit or its defaults were given. Else one task
+    for each core: the kernel's work is in the tasks, and every partition more costs a micro-batch time.
 
     >>> partitions({"spark.app.name": "scepter"}, 8), partitions({PARTITIONS: "3"}, 8)
     ('8', '3')
