@@ -52,9 +52,14 @@ def last_batch(log: Path, anew: str) -> int:
 def forget_sums(spark: Path) -> None:
     """Hadoop writes the checksum of a file as a second one. The metadata of state is written anew, with other names in it, by
     every start that does the same micro-batch; a run that was killed between its two renames left a sum of the file before, and
-    no later start could read it. The file itself takes its place in one step, and Spark parses all of it."""
+    no later start could read it. The file itself takes its place in one step, and Spark parses all of it. The sum of an entry
+    that is not there is in the way of the one that takes its place: Spark would take it for the work of a second run."""
     for sums in (spark / "state").glob("*/_metadata/*/.*.crc"):
         sums.unlink(missing_ok=True)
+    for log in ("offsets", "commits"):
+        for sums in (spark / log).glob(".*.crc"):
+            if not (spark / log / sums.name[1 : -len(sums.suffix)]).exists():
+                sums.unlink(missing_ok=True)
 
 
 def _check_state(spark: Path, partitions: int, anew: str) -> None:

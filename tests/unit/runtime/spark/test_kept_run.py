@@ -127,6 +127,16 @@ def test_a_part_of_sparks_that_is_gone_is_named(tmp_path: Path, gone: str) -> No
     assert caught.value.code == "checkpoint-damaged"
 
 
+def test_the_sum_of_an_entry_that_is_gone_is_not_in_the_way_of_the_next_one(tmp_path: Path) -> None:
+    claimed(tmp_path, identity())
+    batches(tmp_path, 3, 2)
+    for number in (0, 1):
+        (tmp_path / "commits" / f".{number}.crc").touch()
+    (tmp_path / "commits" / "1").unlink()
+    assert claimed(tmp_path, identity()).goes_on, "the last micro-batch is done again"
+    assert sorted(path.name for path in (tmp_path / "commits").iterdir()) == [".0.crc", "0"]
+
+
 def test_offsets_that_are_gone_are_named(tmp_path: Path) -> None:
     batches(tmp_path, 3, 2)
     (tmp_path / "offsets" / "2").unlink()
