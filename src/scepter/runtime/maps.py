@@ -67,10 +67,10 @@ def _by_stream(query: Query, given: ContextGiven, streams: Iterable[str]) -> dic
 
 
 def resolved(query: Query, name: str) -> str:
-    """The IRI of a stream, which a query that reads every stream may not name."""
+    """The IRI of a stream that has a mapping."""
     if not isinstance(name, str):
         raise option_error("mapping", f"{name!r} names no stream", help="write map={'name of the stream': mapping}")
-    return name if query.lowered.every_stream else query.resolve_stream(name)
+    return query.resolve_stream(name)
 
 
 def mapped(given: object, times: TimeProperties) -> MappedReaders:
