@@ -101,6 +101,8 @@ class LocalEngine:
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
         self._versions = frozenset(chain.from_iterable(map(version_streams, program.units)))
+        self._reads_all = [not self._versions or any(version_streams(unit)) for unit in program.units]
+        """Which units are given the versions of graphs; to the others, which may read every stream, they are no events."""
         self._tasks: list[Task] | None = None
         self._setups: list[TaskSetup] = []
         self._open = False
@@ -178,14 +180,16 @@ class LocalEngine:
             wanted = _ALL if events == 1 else np.ones(events, np.bool_)
         if self._start is not None:
             # a version from before the start is the one that is there then
-            standing = np.array([iri in self._versions for iri in self.streams], np.bool_)[batch.stream]
-            wanted = wanted & ((batch.end >= self._start) | standing)
+            wanted = wanted & ((batch.end >= self._start) | ~self._no_version(batch))
         if self._shedding is None:
-            for task, intake in zip(self._tasks or (), given, strict=True):
-                task.take(intake, wanted)
+            for number, (task, intake) in enumerate(zip(self._tasks or (), given, strict=True)):
+                task.take(intake, wanted if self._reads_all[number] else wanted & self._no_version(batch))
         else:
             for number, intake in enumerate(given):
-                self._give(number, intake, wanted)
+                self._give(number, intake, wanted if self._reads_all[number] else wanted & self._no_version(batch))
+
+    def _no_version(self, batch: EventBatch) -> NDArray[np.bool_]:
+        return np.array([iri not in self._versions for iri in self.streams], np.bool_)[batch.stream]
 
     def _give(self, number: int, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         if self._shedding is None:
