@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from scepter.algebra.query import Program
 from scepter.algebra.windows import version_streams
-from scepter.errors import DataError, Diagnostic, Source
+from scepter.errors import DataError, Diagnostic
 from scepter.kernel.entailment.closure import entailed_background
 from scepter.kernel.entailment.entailed_batch import EntailedEvents
 from scepter.kernel.rows import each_once
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
-from scepter.lower.result import Word
+from scepter.lower.result import Lowered
 from scepter.ontology.schema import Schema
 from scepter.physical.metrics import Metrics
 from scepter.physical.plan import PhysicalPlan, UnitPlan
@@ -117,9 +117,9 @@ class LocalEngine:
         self._marks = (0, 0)
         self._compact_at = _COMPACT_FROM
 
-    def unknown(self, words: Sequence[Word], source: Source) -> list[Diagnostic]:
-        """Warnings about words of the query that its ontology does not know."""
-        told = (found for grounds in self._grounds if grounds is not None for found in grounds.unknown(words, source))
+    def doubtful(self, lowered: Lowered) -> list[Diagnostic]:
+        """Warnings about words of the query that its ontology does not know, or not of the event they are asked of."""
+        told = (found for grounds in self._grounds if grounds is not None for found in grounds.doubtful(lowered))
         return list(dict.fromkeys(told))
 
     @property
