@@ -9,6 +9,7 @@ from scepter.errors import render
 from scepter.insight.hints.run_hints import run_warnings
 from scepter.rdf.looking_ahead import survey
 from scepter.rdf.timeline_notation import parse_timeline
+from scepter.runtime.inputs import BackgroundGiven
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
 
@@ -30,7 +31,7 @@ def warned(
     text: str,
     *,
     matches: int = 0,
-    background: str | None = None,
+    background: BackgroundGiven = None,
     options: RunOptions = RunOptions(),  # noqa: B008
     language: str = "spaseq",
     **streams: str,
@@ -134,6 +135,28 @@ SELECT ?x FROM STREAM <http://example/S> WHERE { ?x :a ?v FILTER (getDURATION() 
         text = self.RULES.replace("{ ?x :sum ?v } SEQ ", "{ ?x :none ?v } SEQ ")
         first, *_ = warned(text, language="ep-sparql", matches=1, S=EVENTS)
         assert first.startswith("warning[never-fires]: this rule never fires: it needs :none, and neither the streams nor")
+
+    @pytest.mark.parametrize(
+        ("graph", "lack"),
+        [(":g", "the graph :g does not have"), (":h", "the graph :h does not have"), ("?g", "no graph given has")],
+    )
+    def test_a_static_graph_lacks_it(self, graph: str, lack: str) -> None:
+        text = self.RULES.replace("{ ?x :sum ?v } SEQ ", f"GRAPH {graph} {{ ?x :a ?v }} ")
+        static = {f"http://example/{name}": f"<http://example/x> <http://example/{name}{name}> 1 .\n" for name in "gh"}
+        told = warned(text, language="ep-sparql", matches=1, background=static, S=EVENTS)
+        message = f"this rule never fires: it needs :a, and {lack} it"
+        assert [each.splitlines()[0] for each in told] == [
+            f"warning[never-fires]: {message}",
+            "warning[never-fires]: this rule never fires: it needs :sum, and only rules that never fire derive it",
+        ]
+        there = text.replace(f"GRAPH {graph} {{ ?x :a ?v }}", f"GRAPH {graph} {{ ?x :{'gg' if graph == ':g' else 'hh'} ?v }}")
+        assert warned(there, language="ep-sparql", matches=1, background=static, S=EVENTS) == []
+
+    def test_a_static_graph_may_be_entailed_to_have_it(self) -> None:
+        text = self.RULES.replace("{ ?x :sum ?v } SEQ ", "GRAPH :g { ?x :a ?v } ")
+        schema = "<http://example/c> <http://www.w3.org/2000/01/rdf-schema#subPropertyOf> <http://example/a> ."
+        static = {"http://example/g": f"<http://example/x> <http://example/c> 1 .\n{schema}\n"}
+        assert warned(text, language="ep-sparql", matches=1, background=static, S=EVENTS) == []
 
 
 class TestFilters:
