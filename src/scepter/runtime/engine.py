@@ -101,8 +101,6 @@ class LocalEngine:
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
         self._versions = frozenset(chain.from_iterable(map(version_streams, program.units)))
-        self._reads_all = [not self._versions or any(version_streams(unit)) for unit in program.units]
-        """Which units are given the versions of graphs; to the others, which may read every stream, they are no events."""
         self._tasks: list[Task] | None = None
         self._setups: list[TaskSetup] = []
         self._open = False
@@ -182,11 +180,18 @@ class LocalEngine:
             # a version from before the start is the one that is there then
             wanted = wanted & ((batch.end >= self._start) | ~self._no_version(batch))
         if self._shedding is None:
-            for number, (task, intake) in enumerate(zip(self._tasks or (), given, strict=True)):
-                task.take(intake, wanted if self._reads_all[number] else wanted & self._no_version(batch))
+            for task, intake, mine in zip(self._tasks or (), given, self._wanted_by_each(batch, wanted), strict=True):
+                task.take(intake, mine)
         else:
-            for number, intake in enumerate(given):
-                self._give(number, intake, wanted if self._reads_all[number] else wanted & self._no_version(batch))
+            for number, (intake, mine) in enumerate(zip(given, self._wanted_by_each(batch, wanted), strict=True)):
+                self._give(number, intake, mine)
+
+    def _wanted_by_each(self, batch: EventBatch, wanted: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+        """The wanted events of each unit: versions of graphs are none for those that read every stream, but no version."""
+        if not self._versions:
+            return [wanted] * len(self._plan.units)
+        events = wanted & self._no_version(batch)
+        return [wanted if any(version_streams(each.unit)) else events for each in self._plan.units]
 
     def _no_version(self, batch: EventBatch) -> NDArray[np.bool_]:
         return np.array([iri not in self._versions for iri in self.streams], np.bool_)[batch.stream]
