@@ -34,8 +34,9 @@ def words_without_use(query: EventQuery, ontology: Ontology, lowered: Lowered, k
     for event in query.composite:
         for graph in () if event.guard is None else find(event.guard, Graph):
             made_of = [] if not isinstance(graph.name, Constant) else _named(event.pattern, graph.name.term)
-            words = allowed.of(made_of)
-            for word, kind in () if words is None else _words(graph):
+            if (words := allowed.of(made_of)) is None:
+                continue
+            for word, kind in _words(graph):
                 assert isinstance(word.term, IRI)
                 if word.term in words or word.term.value.startswith(_BUILT_IN) or word.span is None or word.span in told:
                     continue

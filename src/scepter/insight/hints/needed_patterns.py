@@ -63,7 +63,7 @@ def needed_patterns(unit: Unit) -> Iterator[Needed]:
             windows = {window.name: window.stream for window in unit.windows}
             for event in unit.events:
                 for item in scans(event):
-                    triples, conditions = _parts(item.pattern)
+                    triples, conditions, _ = _parts(item.pattern)
                     yield Needed(windows[item.window], tuple(triples), tuple(conditions))
         case _:  # a unit is anything that reads streams; what is unknown needs nothing
             return

@@ -9,7 +9,6 @@ from scepter.errors import render
 from scepter.insight.hints.run_hints import run_warnings
 from scepter.rdf.looking_ahead import survey
 from scepter.rdf.timeline_notation import parse_timeline
-from scepter.runtime.inputs import BackgroundGiven
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
 
@@ -31,7 +30,7 @@ def warned(
     text: str,
     *,
     matches: int = 0,
-    background: BackgroundGiven = None,
+    background: str | dict[str | None, str] | None = None,
     options: RunOptions = RunOptions(),  # noqa: B008
     language: str = "spaseq",
     **streams: str,
@@ -104,6 +103,13 @@ class TestPredicates:
         (warning,) = warned(text, language="sparkwave", background=static, S=EVENTS)
         assert warning.startswith("warning[predicate-absent]: the streams never have the predicate :kin\n")
 
+    def test_of_an_event_over_a_window(self) -> None:
+        text = """PREFIX : <http://example/>
+            SELECT ?x FROM NAMED :S WIN [RANGE 5] AS :w EVENT ON :w { ?x :a ?v } AS A EVENT ON :w { ?x :bb ?v } AS B
+            WHERE { MATCH { A SEQ B } }"""
+        (warning,) = warned(text, language="rsep-ql", S=EVENTS)
+        assert warning.startswith("warning[predicate-absent]: the stream <http://example/S> never has the predicate :bb\n")
+
     def test_what_rules_derive_is_there(self) -> None:
         text = """PREFIX : <http://example/>
             CONSTRUCT { ?x :made ?v } WHERE { ?x :a ?v . ?x :b ?w }
@@ -142,7 +148,9 @@ SELECT ?x FROM STREAM <http://example/S> WHERE { ?x :a ?v FILTER (getDURATION() 
     )
     def test_a_static_graph_lacks_it(self, graph: str, lack: str) -> None:
         text = self.RULES.replace("{ ?x :sum ?v } SEQ ", f"GRAPH {graph} {{ ?x :a ?v }} ")
-        static = {f"http://example/{name}": f"<http://example/x> <http://example/{name}{name}> 1 .\n" for name in "gh"}
+        static: dict[str | None, str] = {
+            f"http://example/{name}": f"<http://example/x> <http://example/{name}{name}> 1 .\n" for name in "gh"
+        }
         told = warned(text, language="ep-sparql", matches=1, background=static, S=EVENTS)
         message = f"this rule never fires: it needs :a, and {lack} it"
         assert [each.splitlines()[0] for each in told] == [
@@ -155,7 +163,7 @@ SELECT ?x FROM STREAM <http://example/S> WHERE { ?x :a ?v FILTER (getDURATION() 
     def test_a_static_graph_may_be_entailed_to_have_it(self) -> None:
         text = self.RULES.replace("{ ?x :sum ?v } SEQ ", "GRAPH :g { ?x :a ?v } ")
         schema = "<http://example/c> <http://www.w3.org/2000/01/rdf-schema#subPropertyOf> <http://example/a> ."
-        static = {"http://example/g": f"<http://example/x> <http://example/c> 1 .\n{schema}\n"}
+        static: dict[str | None, str] = {"http://example/g": f"<http://example/x> <http://example/c> 1 .\n{schema}\n"}
         assert warned(text, language="ep-sparql", matches=1, background=static, S=EVENTS) == []
 
 
