@@ -28,13 +28,16 @@ _SHOWN = 6
 def words_without_use(query: EventQuery, ontology: Ontology, lowered: Lowered, known: Iterable[Span]) -> list[Diagnostic]:
     """A warning for each class and property in a guard that no occurrence asked for it can have; not for those at the known
     places, of which more has been said."""
+    guarded = [(event, event.guard) for event in query.composite if event.guard is not None]
+    if not guarded:
+        return []
     told = set(known)
     allowed = _Allowed(query, ontology.axioms)
     found = []
-    for event in query.composite:
-        for graph in () if event.guard is None else find(event.guard, Graph):
+    for event, guard in guarded:
+        for graph in find(guard, Graph):
             made_of = [] if not isinstance(graph.name, Constant) else _named(event.pattern, graph.name.term)
-            if (words := allowed.of(made_of)) is None:
+            if not made_of or (words := allowed.of(made_of)) is None:
                 continue
             for word, kind in _words(graph):
                 assert isinstance(word.term, IRI)
