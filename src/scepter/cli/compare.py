@@ -11,7 +11,7 @@ import typer
 
 from scepter.cli import session
 from scepter.cli.arguments import QueryFile
-from scepter.cli.inputs import assign_background, assign_streams, existing_all, split_streams
+from scepter.cli.inputs import assign_graphs, assign_streams, existing_all, split_streams
 from scepter.cli.options import one_of, run_options
 from scepter.cli.query import load_query
 from scepter.errors import option_error
@@ -66,7 +66,7 @@ def compare(
             job = Job(
                 query=query,
                 streams=open_streams(query, given, {}),
-                background=assign_background(background or []),
+                background=assign_graphs(query.lowered, background or []),
                 ontology=existing_all("--ontology", ontology or []),
                 options=run_options(query.lowered, time_unit=time_unit),
                 engine=engine_name,

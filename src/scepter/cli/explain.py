@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from scepter.cli.arguments import Define, Language, QueryFiles
-from scepter.cli.inputs import assign_background, assign_streams, existing_all, split_streams
+from scepter.cli.inputs import assign_graphs, assign_streams, existing_all, split_streams
 from scepter.cli.maps import assign_maps
 from scepter.cli.options import one_of, run_options
 from scepter.cli.query import load_queries
@@ -104,7 +104,7 @@ def explain(
     for warning in warnings:
         typer.echo(warning, err=True)
     lifts = assign_maps(query, map or [], context or [], sources, options.times)
-    opened, static = open_streams(query, sources, lifts), assign_background(background or [])
+    opened, static = open_streams(query, sources, lifts), assign_graphs(query.lowered, background or [])
     if engine == "local":
         found = analyze_run(query, opened, background=static, ontology=schemas or None, options=options)
     else:

@@ -112,7 +112,7 @@ def _answers(
         query.program, job.options, Background() if job.reload else static,
         ontology=load_ontology(query, job.ontology), dead_letter=letters, shedding=lambda text, whole: let_go(text),
     )  # fmt: skip
-    for warning in engine.unknown(query.lowered.words, query.lowered.source):
+    for warning in engine.doubtful(query.lowered):
         job.warn(warning)
     predicates = engine.predicates
     wanted = None if predicates is None else frozenset(term_id(engine.key, str(p)) for p in predicates)

@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 import typer
 
 from scepter.errors import Diagnostic, OptionError, QueryError, Severity, Source, nearest, option_error, render
+from scepter.lower.result import Lowered
 from scepter.runtime.queries import read_query as read_query  # for the commands
 from scepter.syntax.parse import detect_language
 
@@ -151,15 +152,25 @@ def _unused(name: str, streams: Sequence[str], help: str | None) -> str:
     return render(Diagnostic("stream-unused", message, None, advice, severity=Severity.WARNING))
 
 
-def assign_background(given: Sequence[str], graphs: Sequence[str] = ()) -> dict[str | None, list[Path]]:
+def assign_background(
+    given: Sequence[str], graphs: Sequence[str] = (), prefixes: Mapping[str, str] | None = None
+) -> dict[str | None, list[Path]]:
     """`[IRI=]FILE` per background graph, None for the default graph; each file must exist. One of the query's graphs may be
-    named by the last part of its IRI."""
+    named by the last part of its IRI, or as the query does with its prefixes."""
     files: dict[str | None, list[Path]] = {}
     by_name = {local_name(iri): iri for iri in reversed(graphs)}
+    for prefix, namespace in (prefixes or {}).items():
+        by_name |= {f"{prefix}:{iri.removeprefix(namespace)}": iri for iri in graphs if iri.startswith(namespace)}
     for argument in given:
         iri, path = _split_background(argument, by_name)
         files.setdefault(iri, []).append(existing("--background", path))
     return files
+
+
+def assign_graphs(lowered: Lowered, given: Sequence[str]) -> dict[str | None, list[Path]]:
+    """The files of each background graph of a query."""
+    graphs = [graph.iri.value for graph in (*lowered.graphs, *lowered.static)]
+    return assign_background(given, graphs, dict(lowered.prefixes))
 
 
 def _split_background(argument: str, by_name: Mapping[str, str]) -> tuple[str | None, Path]:
@@ -174,7 +185,7 @@ def _split_background(argument: str, by_name: Mapping[str, str]) -> tuple[str | 
     if places and not Path(argument).is_file():
         return argument[: places[-1]], Path(argument[places[-1] + 1 :])
     if file and Path(file).is_file() and not Path(argument).is_file():
-        close, listed = nearest(name, by_name), ", ".join(f"<{iri}>" for iri in by_name.values())
+        close, listed = nearest(name, by_name), ", ".join(f"<{iri}>" for iri in dict.fromkeys(by_name.values()))
         advice = f"did you mean {close}?" if close else f"its graphs are {listed}" if listed else f"write --background {file}"
         raise option_error("unknown-graph", f"--background {argument}: the query reads no graph {name}", help=advice)
     return None, Path(argument)

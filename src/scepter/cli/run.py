@@ -12,7 +12,7 @@ import typer
 from scepter.cli import session
 from scepter.cli.arguments import Define, Language, QueryFiles
 from scepter.cli.engine import AUTO, choose_engine, input_bytes
-from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams, streams_of_folder
+from scepter.cli.inputs import assign_graphs, assign_streams, check_outputs, existing_all, split_streams, streams_of_folder
 from scepter.cli.insight_options import Insight, check_again, check_insight, key_terms
 from scepter.cli.maps import assign_maps
 from scepter.cli.options import (
@@ -353,7 +353,7 @@ def run(
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
     target = parse_target(output, chosen)
     query = load_queries(query_file, language, define or ())
-    static = assign_background(background or [], [graph.iri.value for graph in (*query.lowered.graphs, *query.lowered.static)])
+    static = assign_graphs(query.lowered, background or [])
     changing = split_versions(query.lowered, versions or [], static)
     check_versions(engine, asked, changing, reload=reload_background)
     query = varying(query, [*changing, *(reloaded(static) if reload_background else ())])

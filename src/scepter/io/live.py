@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import socket
 import sys
 import threading
@@ -56,6 +57,11 @@ def _whole(batches: list[EventBatch]) -> Came:
     return {0: batches} if batches else {}
 
 
+_BLANK: Final = re.compile(rb"\n[ \t\r]*(?=\n)")
+"""A blank line, with the end of the line before it and without its own."""
+_BEGUN: Final = re.compile(rb"\n[ \t\r]{0,80}\Z")
+
+
 class LiveSource(Protocol):
     """A source that goes on. `poll` never waits: the run waits for all of its sources together."""
 
@@ -80,9 +86,11 @@ class LiveSource(Protocol):
 
 
 class _Text:
-    """Text of N-Quads or N-Triples as it comes: events as soon as they are whole."""
+    """Text of N-Quads or N-Triples as it comes: events as soon as they are whole, which is when the next one begins, or at a
+    blank line."""
 
     def __init__(self, reading: Reading) -> None:
+        self._last = b""  # the end of the last line, and the blank that has come of the next one
         # a batch of one byte: whatever is complete is given at once
         self._reader = NQuadsReader(
             reading.key, reading.stream_index, reading.source_name, reading.dead_letter,
@@ -90,13 +98,21 @@ class _Text:
         )  # fmt: skip
 
     def feed(self, chunk: bytes) -> list[EventBatch]:
-        batch = self._reader.feed(chunk)
-        return [] if batch is None else [batch]
+        text = self._last + chunk
+        self._last = found[0] if (found := _BEGUN.search(text)) is not None else b""
+        blank = max((line.end() + 1 for line in _BLANK.finditer(text)), default=0) - (len(text) - len(chunk))
+        if blank <= 0:
+            return _some(self._reader.feed(chunk))
+        before = _some(self._reader.feed(chunk[:blank]), self._reader.settle())
+        return before + _some(self._reader.feed(chunk[blank:]))
 
     def finish(self) -> list[EventBatch]:
         """The end: a line that was cut off is refused as any other that is not whole."""
-        batch = self._reader.finish()
-        return [] if batch is None else [batch]
+        return _some(self._reader.finish())
+
+
+def _some(*batches: EventBatch | None) -> list[EventBatch]:
+    return [batch for batch in batches if batch is not None]
 
 
 def _fed(reading: Reading, lift: Lift | None) -> _Text | Fed:

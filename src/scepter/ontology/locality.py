@@ -72,6 +72,33 @@ def connected(axioms: Sequence[Axiom], words: Iterable[IRI]) -> frozenset[IRI]:
     return frozenset(known)
 
 
+def bearing(axioms: Sequence[Axiom], words: Iterable[IRI]) -> frozenset[IRI]:
+    """All words of data from which some can follow: only for axioms that have rules, of which one direction counts.
+
+    >>> from scepter.algebra.classes import Property
+    >>> a, b, p = map(IRI, ("http://a", "http://b", "http://p"))
+    >>> axioms = [SubClassOf(Named(a), Named(b)), SubClassOf(Some(Property(p), Thing()), Named(a))]
+    >>> [sorted(word.value for word in bearing(axioms, [each])) for each in (a, b)]
+    [['http://a', 'http://p'], ['http://a', 'http://b', 'http://p']]
+    """
+    known = set(words)
+    grown = True
+    while grown:
+        before = len(known)
+        for axiom in axioms:
+            match axiom:
+                case SubClassOf(sub, sup) if not known.isdisjoint(names(sup)):
+                    known |= set(names(sub))
+                case SubProperty(sub, sup) if sup.iri in known:
+                    known.add(sub.iri)
+                case Chain(links, sup) if sup.iri in known:
+                    known |= {link.iri for link in links}
+                case _:
+                    continue
+        grown = len(known) > before
+    return frozenset(known)
+
+
 def _local(axiom: Axiom, known: set[IRI]) -> bool:
     match axiom:
         case SubClassOf(sub, sup):

@@ -257,6 +257,10 @@ class NQuadsReader:
         reason = f"a line of more than {self._limits.literal} bytes (limit literal)"
         self._dead_letter(DeadLetter(self._source, line, reason, begins.decode("utf-8", errors="replace") + "…"))
 
+    def settle(self) -> EventBatch | None:
+        """The whole lines that have come are whole events: the next line begins another."""
+        return self._scan(final=True) if self._whole else None
+
     def finish(self) -> EventBatch | None:
         """Ends the source: what waited is read as it stands."""
         if self._assigner is not None:

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from scepter.algebra.query import Program
 from scepter.algebra.windows import version_streams
-from scepter.errors import DataError, Diagnostic, Source
+from scepter.errors import DataError, Diagnostic
 from scepter.kernel.entailment.closure import entailed_background
 from scepter.kernel.entailment.entailed_batch import EntailedEvents
 from scepter.kernel.rows import each_once
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
-from scepter.lower.result import Word
+from scepter.lower.result import Lowered
 from scepter.ontology.schema import compiled
 from scepter.physical.metrics import Metrics
 from scepter.physical.plan import PhysicalPlan, UnitPlan
@@ -115,9 +115,9 @@ class LocalEngine:
         self._marks = (0, 0)
         self._compact_at = _COMPACT_FROM
 
-    def unknown(self, words: Sequence[Word], source: Source) -> list[Diagnostic]:
-        """Warnings about words of the query that its ontology does not know."""
-        told = (found for grounds in self._grounds if grounds is not None for found in grounds.unknown(words, source))
+    def doubtful(self, lowered: Lowered) -> list[Diagnostic]:
+        """Warnings about words of the query that its ontology does not know, or not of the event they are asked of."""
+        told = (found for grounds in self._grounds if grounds is not None for found in grounds.doubtful(lowered))
         return list(dict.fromkeys(told))
 
     @property
@@ -178,14 +178,23 @@ class LocalEngine:
             wanted = _ALL if events == 1 else np.ones(events, np.bool_)
         if self._start is not None:
             # a version from before the start is the one that is there then
-            standing = np.array([iri in self._versions for iri in self.streams], np.bool_)[batch.stream]
-            wanted = wanted & ((batch.end >= self._start) | standing)
+            wanted = wanted & ((batch.end >= self._start) | ~self._no_version(batch))
         if self._shedding is None:
-            for task, intake in zip(self._tasks or (), given, strict=True):
-                task.take(intake, wanted)
+            for task, intake, mine in zip(self._tasks or (), given, self._wanted_by_each(batch, wanted), strict=True):
+                task.take(intake, mine)
         else:
-            for number, intake in enumerate(given):
-                self._give(number, intake, wanted)
+            for number, (intake, mine) in enumerate(zip(given, self._wanted_by_each(batch, wanted), strict=True)):
+                self._give(number, intake, mine)
+
+    def _wanted_by_each(self, batch: EventBatch, wanted: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+        """The wanted events of each unit: versions of graphs are none for those that read every stream, but no version."""
+        if not self._versions:
+            return [wanted] * len(self._plan.units)
+        events = wanted & self._no_version(batch)
+        return [wanted if any(version_streams(each.unit)) else events for each in self._plan.units]
+
+    def _no_version(self, batch: EventBatch) -> NDArray[np.bool_]:
+        return np.array([iri not in self._versions for iri in self.streams], np.bool_)[batch.stream]
 
     def _give(self, number: int, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         if self._shedding is None:

@@ -10,12 +10,13 @@ from scepter.algebra.events import CompositeEvent, EventQuery, LogicalEvent
 from scepter.errors import Diagnostic, Severity, Source, nearest
 from scepter.kernel.events.parts import Assertions, Part
 from scepter.kernel.static.background import Background
-from scepter.lower.result import Word
+from scepter.lower.result import Lowered, Word
 from scepter.ontology.axioms import read_ontology
 from scepter.ontology.explanations import Explainer
 from scepter.ontology.recognition import Recogniser
 from scepter.physical.explain.event_text import definition_text
 from scepter.rdf.terms import IRI, OWL, RDF, RDFS, XSD, Triple
+from scepter.runtime.guard_words import words_without_use
 from scepter.runtime.why import Why
 
 _BUILT_IN = (RDF, RDFS, OWL, XSD)
@@ -31,7 +32,13 @@ class EventGrounds:
         self._schema = ontology
         self.recogniser = Recogniser(query.logical, self._ontology, [dataset.default, *dataset.named.values()])
 
-    def unknown(self, words: Iterable[Word], source: Source) -> list[Diagnostic]:
+    def doubtful(self, lowered: Lowered) -> list[Diagnostic]:
+        """Warnings about words of the query: those that nobody knows, and those of guards that no occurrence can have."""
+        unknown = self._unknown(lowered.words, lowered.source)
+        told = [warning.span for warning in unknown if warning.span is not None]
+        return [*unknown, *words_without_use(self._query, self._ontology, lowered, told)]
+
+    def _unknown(self, words: Iterable[Word], source: Source) -> list[Diagnostic]:
         """A warning for each word that neither the ontology nor the static assertions know; none where there is neither."""
         known = {term for triple in self._schema for term in triple if isinstance(term, IRI)} | self.recogniser.words()
         if not known:

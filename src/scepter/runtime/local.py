@@ -112,7 +112,7 @@ def run_in_parts(
     engine.reading.named = named or _tells_events(engine)
     if counting is not None:
         counting(engine)
-    for warning in engine.unknown(query.lowered.words, query.lowered.source):
+    for warning in engine.doubtful(query.lowered):
         warn(warning)
     untimed = Untimed(dead_letter)
     inputs = open_inputs(query, streams, engine, options, untimed)

@@ -110,7 +110,7 @@ class Engine:
             shown=self._shown,
             dead_letter=self._refused.append,
         )
-        self.warnings = (*query.warnings, *self._engine.unknown(query.lowered.words, query.lowered.source))
+        self.warnings = (*query.warnings, *self._engine.doubtful(query.lowered))
         """What may be wrong with the query, given its ontology."""
         self._kind: TimeKind | None = None
         self._delay = 0

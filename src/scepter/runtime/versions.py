@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import Graph, Pattern
+from scepter.algebra.query import Query as SequenceQuery
 from scepter.algebra.query import Stream, Unit
-from scepter.algebra.walk import Algebra, find, rewrite
+from scepter.algebra.walk import Algebra, find, is_node, rewrite
 from scepter.algebra.windows import StreamWindow, Version, WindowedQuery, scans, window_graph
-from scepter.errors import Diagnostic, QueryError, nearest, option_error
+from scepter.errors import Diagnostic, OptionError, QueryError, nearest, option_error
 from scepter.lower.result import Lowered, NamedGraph
 from scepter.rdf.terms import IRI
 from scepter.runtime.queries import Query, checked
@@ -84,22 +86,13 @@ def graph_of(lowered: Lowered, name: str) -> IRI:
 
 def _unit(query: Query, unit: Unit, graphs: Sequence[IRI]) -> Unit:
     if not isinstance(unit, WindowedQuery):
-        for graph in query.lowered.graphs:
-            if graph.iri in graphs:
-                raise _refused(query, graph, f"{query.lowered.title} reads <{graph.iri.value}> as a graph that does not vary")
-        raise option_error(
-            "option-not-for-language",
-            f"{query.lowered.title} reads its background as it is at the start of a run",
-            help="graphs that vary are read by RSEP-QL: GRAPH in WHERE, or FROM",
-        )
+        return _untouched(query, unit, graphs)
     asked = [scan.pattern for events in unit.events for scan in scans(events)]
     for graph in query.lowered.graphs:
         if graph.iri in graphs and any(_reads(pattern, graph.iri) for pattern in asked):
             raise _refused(query, graph, "an EVENT looks at one item, and a graph that varies is read when WHERE is evaluated")
     if any(isinstance(node.name, Variable) for pattern in (unit.pattern, *asked) for node in find(pattern, Graph)):
-        raise option_error(
-            "varying-graph", "GRAPH with a variable ranges over graphs that do not vary", help="name the graph in the query"
-        )
+        raise _any_graph()
     windows = [StreamWindow(iri, iri, Version(default=iri in unit.default_graphs or iri == DEFAULT_GRAPH)) for iri in graphs]
     return replace(
         unit,
@@ -107,6 +100,34 @@ def _unit(query: Query, unit: Unit, graphs: Sequence[IRI]) -> Unit:
         pattern=_renamed(unit.pattern, graphs),
         default_graphs=tuple(iri for iri in unit.default_graphs if iri not in graphs),
         named_graphs=tuple(iri for iri in unit.named_graphs if iri not in graphs),
+    )
+
+
+def _untouched(query: Query, unit: Unit, graphs: Sequence[IRI]) -> Unit:
+    """A unit that reads no graph as it varies: it stands beside queries that do, if it does not read these graphs."""
+    several = len(query.lowered.languages) > 1
+    who = "a query of another language" if several else query.lowered.title
+    named = {node.name for node in find(unit, Graph)} if is_node(unit) else set()
+    read = {name.term for name in named if isinstance(name, Constant)}
+    read.update(unit.graphs if isinstance(unit, (ContinuousQuery, PeriodicQuery)) else ())
+    for graph in query.lowered.graphs:
+        if graph.iri in graphs and graph.iri in read:
+            raise _refused(query, graph, f"{who} reads <{graph.iri.value}> as a graph that does not vary")
+    if any(isinstance(name, Variable) for name in named):
+        raise _any_graph()
+    sees_default = not isinstance(unit, SequenceQuery)
+    if not several or any(iri in read or (sees_default and iri == DEFAULT_GRAPH) for iri in graphs):
+        raise option_error(
+            "option-not-for-language",
+            f"{who} reads its background as it is at the start of a run",
+            help="graphs that vary are read by RSEP-QL: GRAPH in WHERE, or FROM",
+        )
+    return unit
+
+
+def _any_graph() -> OptionError:
+    return option_error(
+        "varying-graph", "GRAPH with a variable ranges over graphs that do not vary", help="name the graph in the query"
     )
 
 

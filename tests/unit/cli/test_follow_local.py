@@ -54,6 +54,18 @@ def test_an_error_ends_a_run_whose_standard_input_is_open(tmp_path: Path) -> Non
         assert run.wait(timeout=PATIENCE) == 2 and "error[time-kind]" in told and "Fatal" not in told
 
 
+def test_groups_of_triples_are_events_when_their_blank_line_comes(tmp_path: Path) -> None:
+    run = start(tmp_path, "--stream", "http://e/s=-", "--assign-time", "sequence", "--event-per", "group")
+    assert run.stdin is not None and run.stdout is not None
+    for number in (1, 2, 3):
+        run.stdin.write(value(number) + "<http://e/a> <http://e/w> <http://e/b> .\n\n")
+        run.stdin.flush()
+        found = [json.loads(run.stdout.readline()) for _ in range(1, number)]
+        assert [row["end"] for row in found] == [number] * (number - 1)
+    rest, told = run.communicate(timeout=PATIENCE)
+    assert rest == "" and "could not be used" not in told and run.returncode == 0, told
+
+
 def test_it_stops_while_standard_input_is_open(tmp_path: Path) -> None:
     with start(tmp_path, "--stream", "http://e/s=-", "--assign-time", "sequence") as run:
         assert run.stdin is not None and run.stdout is not None and run.stderr is not None

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from scepter.cli.inputs import assign_background, existing, read_query, split_streams, streams_of_folder
+from scepter.cli.inputs import assign_background, assign_graphs, existing, read_query, split_streams, streams_of_folder
 from scepter.cli.inputs import assign_streams as assign_named
 from scepter.errors import OptionError, option_error
+from scepter.lower import lower
 
 POWER, ODD = "http://example/power", "http://example/?a=b"
 
@@ -83,6 +84,15 @@ class TestBackground:
         path = tmp_path / "day=1.ttl"
         path.touch()
         assert assign_background([str(path)]) == {None: [path]}
+
+    @pytest.mark.parametrize("name", ["http://example/g", "<http://example/g>", ":g", "ex:g", "g"])
+    def test_a_graph_of_the_query_as_people_name_it(self, tmp_path: Path, name: str) -> None:
+        path = tmp_path / "g.ttl"
+        path.touch()
+        lowered = lower(
+            "PREFIX : <http://example/> PREFIX ex: <http://example/> SELECT ?x WHERE { ?x :p ?y GRAPH :g { ?y :q ?z } }"
+        )
+        assert assign_graphs(lowered, [f"{name}={path}"]) == {"http://example/g": [path]}
 
     def test_what_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(OptionError, match="there is no file"):

@@ -67,6 +67,32 @@ def test_a_file_that_grows(tmp_path: Path) -> None:
     polled.source.close()
 
 
+def _event(time: int, *objects: str) -> bytes:
+    name = f"<a:e{time}>"
+    lines = [f'{name} <http://www.w3.org/ns/prov#generatedAtTime> "{time}"{NUMBER} .']
+    return "".join(f"{line}\n" for line in [*lines, *(f"<a:s> <a:p> <a:{each}> {name} ." for each in objects)]).encode()
+
+
+@pytest.mark.parametrize("blank", [b"\n", b" \t\n", b"\r\n"])
+def test_a_blank_line_ends_an_event(tmp_path: Path, blank: bytes) -> None:
+    path = tmp_path / "s.nq"
+    path.write_bytes(_event(1, "x", "y"))
+    polled = Polled(open_live(str(path)))
+    with path.open("ab", buffering=0) as out:
+        for written, times in [
+            (_event(2, "x"), [1]),  # it may go on
+            (blank, [1, 2]),
+            (_event(3, "x", "y") + blank[:-1], [1, 2]),
+            (blank[-1:] + _event(4, "x") + blank + _event(5, "x"), [1, 2, 3, 4]),
+            (blank + blank + line(6), [1, 2, 3, 4, 5, 6]),
+            (line(7) + blank, [1, 2, 3, 4, 5, 6, 7]),
+        ]:
+            out.write(written)
+            polled.has(*times)
+    assert polled.letters == []
+    polled.source.close()
+
+
 def test_a_file_that_is_rotated(tmp_path: Path) -> None:
     path, old = tmp_path / "s.nq", tmp_path / "s.nq.1"
     path.write_bytes(line(1))

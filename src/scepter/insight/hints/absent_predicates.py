@@ -72,13 +72,22 @@ def _wanted(query: Query, known: frozenset[IRI]) -> list[tuple[Constant, str | N
 def static_predicates(background: Background, ontology: Iterable[Triple]) -> frozenset[IRI]:
     """Predicates that need not be in a stream: of static data, and all that the schema speaks of."""
     dataset = background.dataset
+    terms = {predicate for graph in (dataset.default, *dataset.named.values()) for predicate in graph.predicates()}
+    return frozenset(term for term in terms if isinstance(term, IRI)) | spoken_of(background, ontology)
+
+
+def spoken_of(background: Background, ontology: Iterable[Triple]) -> frozenset[IRI]:
+    """All that the schema speaks of: static graphs may come to have it."""
+    dataset = background.dataset
     graphs = (dataset.default, *dataset.named.values())
-    terms = {predicate for graph in graphs for predicate in graph.predicates()}
-    words = [predicate for predicate in terms if _of_schema(predicate)]
-    stated = (triple for graph in graphs for word in words for triple in graph.match(None, word, None))
-    for triple in (*stated, *(triple for triple in ontology if _of_schema(triple.predicate))):
-        terms |= {triple.subject, triple.object}
-    return frozenset(term for term in terms if isinstance(term, IRI))
+    stated = (
+        triple
+        for graph in graphs
+        for word in filter(_of_schema, graph.predicates())
+        for triple in graph.match(None, word, None)
+    )
+    schema = (*stated, *(triple for triple in ontology if _of_schema(triple.predicate)))
+    return frozenset(term for triple in schema for term in (triple.subject, triple.object) if isinstance(term, IRI))
 
 
 def _derived(query: Query) -> frozenset[IRI]:

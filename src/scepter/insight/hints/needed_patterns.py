@@ -40,6 +40,8 @@ class Needed:
     """The stream its events come from; None: any."""
     triples: tuple[TriplePattern, ...]
     conditions: tuple[Expression, ...]
+    graphs: tuple[Graph, ...] = ()
+    """The patterns over static graphs that must have a solution too."""
 
 
 def needed_patterns(unit: Unit) -> Iterator[Needed]:
@@ -48,7 +50,7 @@ def needed_patterns(unit: Unit) -> Iterator[Needed]:
         case Query():
             for step in unit.pattern.steps:
                 for scan in _needed_scans(step.atom):
-                    triples, conditions = _parts(scan.pattern)
+                    triples, conditions, _ = _parts(scan.pattern)
                     filters = [c for condition in scan.filters for c in conjuncts(condition)]
                     yield Needed(None if unit.merged else scan.stream, tuple(triples), (*conditions, *filters))
         case TimedProgram():
@@ -61,7 +63,7 @@ def needed_patterns(unit: Unit) -> Iterator[Needed]:
             windows = {window.name: window.stream for window in unit.windows}
             for event in unit.events:
                 for item in scans(event):
-                    triples, conditions = _parts(item.pattern)
+                    triples, conditions, _ = _parts(item.pattern)
                     yield Needed(windows[item.window], tuple(triples), tuple(conditions))
         case _:  # a unit is anything that reads streams; what is unknown needs nothing
             return
@@ -84,14 +86,15 @@ def _needed_scans(atom: Atom) -> Iterator[Scan]:
 
 def needed(pattern: Pattern) -> Needed:
     """What every solution of a pattern over any stream needs."""
-    triples, conditions = _parts(pattern)
-    return Needed(None, tuple(triples), tuple(conditions))
+    triples, conditions, graphs = _parts(pattern)
+    return Needed(None, tuple(triples), tuple(conditions), tuple(graphs))
 
 
-def _parts(pattern: Pattern) -> tuple[list[TriplePattern], list[Expression]]:
-    """The triples and the conditions that every solution of a pattern needs."""
+def _parts(pattern: Pattern) -> tuple[list[TriplePattern], list[Expression], list[Graph]]:
+    """The triples, the conditions and the static graphs that every solution of a pattern needs."""
     triples: list[TriplePattern] = []
     conditions: list[Expression] = []
+    graphs: list[Graph] = []
     pending = [pattern]
     while pending:
         match pending.pop():
@@ -108,10 +111,12 @@ def _parts(pattern: Pattern) -> tuple[list[TriplePattern], list[Expression]]:
                 pending.append(left)
             case Graph(name, inner) if is_window_graph(getattr(name, "term", None)):  # type: ignore[arg-type]
                 pending.append(inner)
+            case Graph() as graph:
+                graphs.append(graph)
             case Extend(inner) | Project(inner) | Distinct(inner) | OrderBy(inner) | Slice(inner):
                 pending.append(inner)
             case Group(inner, keys) if keys:  # without keys a group of nothing is a solution
                 pending.append(inner)
             case _:
                 continue
-    return triples, conditions
+    return triples, conditions, graphs

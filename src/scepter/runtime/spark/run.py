@@ -238,7 +238,7 @@ def _prepared(
     schema = load_ontology(query, ontology)
     for unit in query.program.units:  # what is wrong with them is told here, before any worker reads data
         if (grounds := grounds_of(unit, static, schema)) is not None:
-            for warning in grounds.unknown(query.lowered.words, query.lowered.source):
+            for warning in grounds.doubtful(query.lowered):
                 warn(warning)
     shipped = ShippedBackground.of(static)
     shipped.give(spark)

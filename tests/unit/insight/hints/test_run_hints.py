@@ -30,7 +30,7 @@ def warned(
     text: str,
     *,
     matches: int = 0,
-    background: str | None = None,
+    background: str | dict[str | None, str] | None = None,
     options: RunOptions = RunOptions(),  # noqa: B008
     language: str = "spaseq",
     **streams: str,
@@ -103,6 +103,13 @@ class TestPredicates:
         (warning,) = warned(text, language="sparkwave", background=static, S=EVENTS)
         assert warning.startswith("warning[predicate-absent]: the streams never have the predicate :kin\n")
 
+    def test_of_an_event_over_a_window(self) -> None:
+        text = """PREFIX : <http://example/>
+            SELECT ?x FROM NAMED :S WIN [RANGE 5] AS :w EVENT ON :w { ?x :a ?v } AS A EVENT ON :w { ?x :bb ?v } AS B
+            WHERE { MATCH { A SEQ B } }"""
+        (warning,) = warned(text, language="rsep-ql", S=EVENTS)
+        assert warning.startswith("warning[predicate-absent]: the stream <http://example/S> never has the predicate :bb\n")
+
     def test_what_rules_derive_is_there(self) -> None:
         text = """PREFIX : <http://example/>
             CONSTRUCT { ?x :made ?v } WHERE { ?x :a ?v . ?x :b ?w }
@@ -134,6 +141,30 @@ SELECT ?x FROM STREAM <http://example/S> WHERE { ?x :a ?v FILTER (getDURATION() 
         text = self.RULES.replace("{ ?x :sum ?v } SEQ ", "{ ?x :none ?v } SEQ ")
         first, *_ = warned(text, language="ep-sparql", matches=1, S=EVENTS)
         assert first.startswith("warning[never-fires]: this rule never fires: it needs :none, and neither the streams nor")
+
+    @pytest.mark.parametrize(
+        ("graph", "lack"),
+        [(":g", "the graph :g does not have"), (":h", "the graph :h does not have"), ("?g", "no graph given has")],
+    )
+    def test_a_static_graph_lacks_it(self, graph: str, lack: str) -> None:
+        text = self.RULES.replace("{ ?x :sum ?v } SEQ ", f"GRAPH {graph} {{ ?x :a ?v }} ")
+        static: dict[str | None, str] = {
+            f"http://example/{name}": f"<http://example/x> <http://example/{name}{name}> 1 .\n" for name in "gh"
+        }
+        told = warned(text, language="ep-sparql", matches=1, background=static, S=EVENTS)
+        message = f"this rule never fires: it needs :a, and {lack} it"
+        assert [each.splitlines()[0] for each in told] == [
+            f"warning[never-fires]: {message}",
+            "warning[never-fires]: this rule never fires: it needs :sum, and only rules that never fire derive it",
+        ]
+        there = text.replace(f"GRAPH {graph} {{ ?x :a ?v }}", f"GRAPH {graph} {{ ?x :{'gg' if graph == ':g' else 'hh'} ?v }}")
+        assert warned(there, language="ep-sparql", matches=1, background=static, S=EVENTS) == []
+
+    def test_a_static_graph_may_be_entailed_to_have_it(self) -> None:
+        text = self.RULES.replace("{ ?x :sum ?v } SEQ ", "GRAPH :g { ?x :a ?v } ")
+        schema = "<http://example/c> <http://www.w3.org/2000/01/rdf-schema#subPropertyOf> <http://example/a> ."
+        static: dict[str | None, str] = {"http://example/g": f"<http://example/x> <http://example/c> 1 .\n{schema}\n"}
+        assert warned(text, language="ep-sparql", matches=1, background=static, S=EVENTS) == []
 
 
 class TestFilters:
