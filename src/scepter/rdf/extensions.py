@@ -16,6 +16,7 @@ EXTENSIONS: Final = (
 """What names of stream files end in, before .gz."""
 
 _JSON_START: Final = re.compile(rb'\s*(?:\[\s*[{\]]|\{\s*["}])')
+_JSON_KEY: Final = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:')
 # The notation's own PREFIX lines may stand before the first event; in TriG no subject begins with a digit.
 _TIMELINE_START: Final = re.compile(
     rb"(?:(?i:@?prefix)\s+[^\s:]*:\s*<[^<>\s]*>[ \t]*\.?(?:\s|#[^\n]*(?:\n|\Z))*+)*+[+-]?\d[\dTZ:.+-]*+\s*\{"
@@ -42,7 +43,8 @@ def sniff(head: bytes) -> str | None:
     leading = _LEADING.match(head)
     text = head[leading.end() if leading else 0 :]
     if _JSON_START.match(text):
-        return ".jsonld"
+        # without a keyword there is no context, and without a context no triple
+        return ".json" if b'"@' not in text and _JSON_KEY.search(text) else ".jsonld"
     if _TIMELINE_START.match(text):
         return ".timeline"
     if _NQUADS_START.match(text, directives.end() if (directives := _DIRECTIVES.match(text)) else 0):

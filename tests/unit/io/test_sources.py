@@ -290,6 +290,8 @@ def test_tables_that_are_none(tmp_path: Path) -> None:
         (b"{ <a:s> <a:p> 1 }", ".trig"),
         (b'{"@id": "a:b"}', ".jsonld"),
         (b"[]", ".jsonld"),
+        (b'{"time": 1}\n{"time": 2}', ".json"),
+        (b'[{"time": 1}]', ".json"),
         (b" [ { } ]", ".jsonld"),
         (b"10..12 { }", ".timeline"),
         (b"2026-01-01T00:00:00+01:00 {", ".timeline"),
