@@ -188,7 +188,13 @@ def test_newline_delimited_json_ld_has_contexts_and_empty_messages() -> None:
 
 def test_lines_of_json_ld_that_cannot_be_read_are_shown_as_they_stand() -> None:
     context = json.dumps({"@context": {"t": TIME}})
-    lines = [context, '{"@id": "http://e/a", "t":', '{"@context": "http://e/c", "t": 1}', '{"value": 1}', '{"@id": "http://e/a"}']
+    lines = [
+        context,
+        '{"@id": "http://e/a", "t":',
+        '{"@context": "http://e/c", "t": 1}',
+        '{"value": 1}',
+        '{"@id": "http://e/a"}',
+    ]
     letters: list[DeadLetter] = []
     messages = JsonMessages("s", letters.append, DEFAULT)
     for number, text in enumerate(lines, 1):
