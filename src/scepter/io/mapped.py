@@ -92,8 +92,8 @@ def events(
     time_property: str | Iterable[str] | None = None,
 ) -> EventSource:
     """The events that a mapping makes of rows: a table (pandas, polars, Arrow), a list of dictionaries, or a file of CSV, JSON
-    or Parquet. `map` is a mapping in YARRRML or RML, its file or its text; for JSON and dictionaries `context`, a JSON-LD
-    context, does as well, with `time_property` for the time.
+    or Parquet. `map` is a mapping in YARRRML or RML, its file, its text or its dictionary; for JSON and dictionaries
+    `context`, a JSON-LD context, does as well, with `time_property` for the time.
 
     >>> made = events([{"t": 1, "who": "ann"}], '''
     ... prefixes: {ex: "http://example/"}
@@ -119,6 +119,8 @@ def as_table(given: Any) -> pa.Table | None:
     cannot read."""
     if hasattr(given, "collect_schema") and not hasattr(given, "__arrow_c_stream__"):
         raise ValueError(f"a {type(given).__name__} of polars is not computed yet; give its .collect()")
+    if hasattr(given, "iloc") and not hasattr(given, "columns"):
+        raise ValueError(f"a {type(given).__name__} of pandas is one column; give a table, .to_frame() makes one")
     try:
         if isinstance(given, pa.RecordBatch):
             return pa.Table.from_batches([given])

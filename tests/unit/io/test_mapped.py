@@ -110,7 +110,24 @@ def test_what_is_no_rows(rows: Any, message: str) -> None:
         scepter.events(rows, MAP)
 
 
-@pytest.mark.parametrize("map", [5, ["a"]])
+def test_a_mapping_as_yaml_gives_it() -> None:
+    given = {
+        "prefixes": {"ex": "http://example/"},
+        "time": "$(time)",
+        "mappings": {"reading": {"s": "ex:$(sensor)", "po": [["ex:v", "$(value)", "xsd:integer"]]}},
+    }
+    assert found(scepter.run_local(parse(QUERY), scepter.events(ROWS, given))) == EXPECTED
+    assert found(scepter.run_local(parse(QUERY), {"S": ROWS}, map=given)) == EXPECTED
+    assert found(scepter.run_local(parse(QUERY), {"S": ROWS}, map={"S": given})) == EXPECTED
+    assert found(Engine(parse(QUERY), map=given).push_all(ROWS)) == EXPECTED
+
+
+def test_one_column_is_no_table() -> None:
+    with pytest.raises(OptionError, match=r"a Series of pandas is one column; give a table, \.to_frame\(\) makes one"):
+        scepter.events(pd.DataFrame(ROWS)["value"], MAP)
+
+
+@pytest.mark.parametrize("map", [5, ["a"], {"mapping": {}}])
 def test_what_is_no_mapping(map: Any) -> None:
     with pytest.raises(OptionError, match="map cannot be"):
         scepter.events(ROWS, map)

@@ -383,6 +383,7 @@ def test_values_hash_as_their_texts_do() -> None:
         (("time: $(time)", "tiem: $(time)"), "'tiem' is no key here"),
         (("ex:$(sensor)", "exx:$(sensor)"), "neither a known prefix nor a scheme"),
         (("xsd:integer", "integer"), "'integer' is no datatype"),
+        (("xsd:integer", "xsd:intger"), "xsd:intger is no datatype of XSD\nhelp: did you mean xsd:integer?"),
         (("[ex:value, $(value), xsd:integer]", "[ex:value]"), "a pair is"),
         (
             ("[ex:value, $(value), xsd:integer]", "{p: ex:p, o: {mapping: x, condition: {function: equal}}}"),
@@ -415,6 +416,17 @@ def test_what_is_wrong_with_a_mapping(change: tuple[str, str], message: str) -> 
         read_mapping(READING.replace(*change), "m.yml")
     assert message in str(refused.value)
     assert "m.yml" in str(refused.value)
+
+
+def test_a_misspelt_datatype_in_rml() -> None:
+    text = (
+        "PREFIX rml: <http://w3id.org/rml/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+        '<#r> rml:subjectMap [ rml:template "http://e/{s}" ] ; rml:predicateObjectMap [ rml:predicate <http://e/v> ; '
+        'rml:objectMap [ rml:reference "v" ; rml:datatype xsd:datetime ] ] .'
+    )
+    with pytest.raises(OptionError, match=r"xsd:datetime is no datatype of XSD\nhelp: did you mean xsd:date"):
+        read_mapping(text, "m.ttl")
+    assert read_mapping(text.replace("xsd:datetime", "<http://e/datetime>"), "m.ttl")
 
 
 def test_the_ways_to_write_a_pair() -> None:
