@@ -418,6 +418,29 @@ def test_what_is_wrong_with_a_mapping(change: tuple[str, str], message: str) -> 
     assert "m.yml" in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ('{"time": 3, "sensor": "s", "valu": 3}', ["there is no field value: did the mapping mean valu? (told once)"]),
+        ('{"time": 3, "sensor": "s", "reading": {"value": 3}}', ["there is no field value: it has reading (told once)"]),
+        ('{"time": 3, "sensor": "s"}', []),
+        ('{"time": 3, "sensor": "s", "valu": 3, "value": null}', []),
+    ],
+)
+def test_documents_whose_schema_changes_are_told_of_once(changed: str, told: list[str]) -> None:
+    good = '{"time": 1, "sensor": "s", "value": 1}\n'
+    events, letters = lift(good + f"{changed}\n" * 3 + good.replace("1", "9"), extension=".jsonl")
+    assert [len(triples) for *_, triples in events] == [1, 0, 0, 0, 1]
+    assert letters == [(2, reason) for reason in told]
+
+
+def test_documents_of_other_kinds_are_not_told_of() -> None:
+    documents = '{"time": 1, "sensor": "s", "value": 1}\n{"time": 2, "sensor": "s", "other": 1, "more": 2}\n'
+    asked = frozenset({term_id(KEY, "<http://example/value>")})
+    mapping = READING + "      - [ex:other, $(other)]\n"
+    assert lift(documents, mapping, ".jsonl", predicates=asked)[1] == []
+
+
 def test_a_misspelt_datatype_in_rml() -> None:
     text = (
         "PREFIX rml: <http://w3id.org/rml/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
