@@ -525,6 +525,37 @@ def test_a_suggestion_iterates_over_the_items_that_have_the_times() -> None:
     assert len(events) == 3 and not letters
 
 
+@pytest.mark.parametrize(
+    ("times", "form"),
+    [
+        (["02.03.2026 08:00", "28.03.2026 08:10"], '"%d.%m.%Y %H:%M"\n'),
+        (["3/2/2026 8:00:05 AM", "3/28/2026 8:00:05 PM"], '"%m/%d/%Y %I:%M:%S %p"\n'),
+        (["02/03/2026 08:00", "03/03/2026 08:10"], '"%d/%m/%Y %H:%M"        # or %m/%d/%Y %H:%M: the sample fits both\n'),
+        (["10/Oct/2000:13:55:36 -0700", "10/Oct/2000:13:55:37 -0700"], '"%d/%b/%Y:%H:%M:%S %z"\n'),
+        (["Mon, 02 Mar 2026 08:00:00 GMT", "Tue, 03 Mar 2026 08:00:00 GMT"], '"%a, %d %b %Y %H:%M:%S %Z"\n'),
+    ],
+)
+def test_a_suggestion_knows_how_spreadsheets_write_times(times: list[str], form: str) -> None:
+    text = "".join(f"{line}\n" for line in ["sensor,when,v", *(f's,"{time}",1' for time in times)])
+    mapping = suggested(io.BytesIO(text.encode()), ".csv", "r.csv")
+    assert f"time: $(when)\ntime-format: {form}" in mapping
+    events, letters = lift(text, mapping)
+    assert len(events) == 2 and not letters and events[0][0] < events[1][0]
+
+
+def test_an_object_that_is_null_at_times_is_no_value() -> None:
+    text = '{"time": 1, "id": 1, "at": {"x": 1}}\n{"time": 2, "id": 2, "at": null}\n'
+    mapping = suggested(io.BytesIO(text.encode()), ".jsonl", "x.jsonl")
+    assert "$(at.x)" in mapping and "$(at)" not in mapping
+    assert lift(text, mapping, ".jsonl")[1] == []
+
+
+def test_a_suggestion_iterates_over_items_whose_times_nobody_can_read() -> None:
+    text = json.dumps({"version": 1, "data": {"items": [{"id": n, "when": "in spring", "v": n} for n in range(3)]}})
+    mapping = suggested(io.BytesIO(text.encode()), ".json", "x.json")
+    assert '"$.data.items[*]"' in mapping and "# time: $(field)" in mapping and "[ex:v, $(v), xsd:integer]" in mapping
+
+
 @pytest.mark.parametrize("block", [1, 7, 64, 1 << 20])
 def test_blocks_are_cut_between_records(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scepter.lift.records._BLOCK", block)
