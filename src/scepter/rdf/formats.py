@@ -438,3 +438,8 @@ def _dataset(data: bytes, format: ox.RdfFormat, scope: str, path: Path) -> Itera
     except SyntaxError as error:
         message = f"{path}:{error.lineno or 1}: not {format.name}: {error.msg.split(': ', 1)[-1]}"
         raise GraphError(Diagnostic("malformed-graph", message)) from None
+    except GraphError as error:
+        found = error.diagnostic
+        if found.code != "unsupported-term":
+            raise
+        raise GraphError(replace(found, message=f"{path}: {found.message}")) from None
