@@ -25,7 +25,7 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.letters import SHOWN, letter
 from scepter.rdf.lexing import SENTINEL
 from scepter.rdf.limits import DEFAULT, BeyondLimit, ReadLimits, check_json, check_turtle, check_xml
-from scepter.rdf.messages import UNNAMED, by_graph, is_unnamed, json_ld_fault
+from scepter.rdf.messages import TO_FETCH, UNNAMED, by_graph, is_to_fetch, is_unnamed
 from scepter.rdf.nquads import (
     BATCH_BYTES,
     NQuadsReader,
@@ -224,8 +224,7 @@ def _quads(
         except StopIteration:
             return
         except SyntaxError as error:
-            fetched = "LoadDocumentCallback" in error.msg and isinstance(source, bytes)
-            reason = json_ld_fault(source, error) if fetched else f"not {format.name}: {error.msg}"
+            reason = TO_FETCH if is_to_fetch(error) else f"not {format.name}: {error.msg}"
             dead_letter(DeadLetter(source_name, error.lineno, reason))
             failures += 1
             if failures >= _TRIES:

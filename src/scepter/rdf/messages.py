@@ -88,10 +88,18 @@ def is_unnamed(document: bytes) -> bool:
     return any(isinstance(part, dict) and any(not key.startswith("@") for key in part) for part in parts)
 
 
+TO_FETCH: Final = "its context would have to be fetched: write it into the document"
+
+
+def is_to_fetch(error: SyntaxError) -> bool:
+    """Whether the parser of JSON-LD asked for a document of the web."""
+    return "LoadDocumentCallback" in error.msg
+
+
 def json_ld_fault(document: bytes, error: SyntaxError) -> str:
     """Why a document is no JSON-LD, in the places of the document itself: a context may have been put before it."""
-    if "LoadDocumentCallback" in error.msg:
-        return "its context would have to be fetched: write it into the document"
+    if is_to_fetch(error):
+        return TO_FETCH
     try:
         json.loads(document)
     except json.JSONDecodeError as fault:

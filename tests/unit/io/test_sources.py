@@ -313,6 +313,16 @@ def test_sniffing(head: bytes, extension: str | None) -> None:
     assert sniff(head) == extension
 
 
+def test_a_folder_of_folders_is_given_as_a_glob(tmp_path: Path) -> None:
+    (tmp_path / "day=1").mkdir()
+    with pytest.raises(OptionError, match=r"stream files end in"):
+        open_source(tmp_path)
+    (tmp_path / "day=1" / "a.nq").write_text(NQUADS)
+    with pytest.raises(OptionError, match=r"holds no stream file\n.*its folders do: '.*/\*\*/\*\.nq'"):
+        open_source(tmp_path)
+    assert len(read(open_source(f"{tmp_path}/**/*.nq"))[0]) == 2
+
+
 @pytest.mark.parametrize(
     ("head", "told"),
     [

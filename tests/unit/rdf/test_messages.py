@@ -12,7 +12,7 @@ from batches import KEY, Event, events_of
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.extensions import is_log, sniff
 from scepter.rdf.limits import DEFAULT
-from scepter.rdf.messages import UNNAMED, JsonMessages
+from scepter.rdf.messages import TO_FETCH, UNNAMED, JsonMessages
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.readers import READERS, Reading
 from scepter.rdf.times import TimeProperties
@@ -202,7 +202,7 @@ def test_lines_of_json_ld_that_cannot_be_read_are_shown_as_they_stand() -> None:
     assert [(letter.line, letter.text) for letter in letters] == [(n + 1, lines[n]) for n in (1, 2, 3)]
     assert [letter.reason for letter in letters] == [
         "not JSON: Expecting value",
-        "its context would have to be fetched: write it into the document",
+        TO_FETCH,
         UNNAMED,
     ]
 
@@ -210,6 +210,7 @@ def test_lines_of_json_ld_that_cannot_be_read_are_shown_as_they_stand() -> None:
 def test_a_document_of_json_ld_without_a_context_is_told_of() -> None:
     assert read('{"value": 1}', ".jsonld") == ([], [(None, UNNAMED)])
     assert read('{"@context": {}, "@graph": []}', ".jsonld") == ([], [])
+    assert read('{"@context": "http://e/c", "t": 1}', ".jsonld")[1][0][1] == TO_FETCH
 
 
 def test_a_log_is_known_by_its_first_bytes() -> None:
