@@ -245,9 +245,7 @@ def stream_files(text: str) -> list[Path]:
         known = sorted(child for child in path.iterdir() if format_extension(child) in EXTENSIONS)
         found = [child for child in known if child.is_file() or leads_nowhere(child)]
         if not found:
-            deep = next(
-                (each for each in sorted(path.rglob("*")) if format_extension(each) in EXTENSIONS and each.is_file()), None
-            )
+            deep = next((each for each in path.rglob("*") if format_extension(each) in EXTENSIONS and each.is_file()), None)
             advice = f"stream files end in {KNOWN}" if deep is None else f"its folders do: '{path}/**/*{deep.suffix}'"
             raise option_error("empty-source", f"{path} holds no stream file", help=advice)
         return found
