@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import json
 import random
@@ -361,6 +362,33 @@ def test_timestamps_dates_and_decimals_of_tables() -> None:
     events = events_of(table_batches(mapping, table, reading))
     assert [event[0] for event in events] == [1767225600500000, 1767225601000000]
     assert events[0][3][1][2] == f'"2026-01-01T00:00:00.500000Z"^^<{XSD}dateTime>'
+
+
+def test_times_of_day_and_durations_of_tables() -> None:
+    hours = pa.array([datetime.time(8, 0, 10), datetime.time(8, 0, 0, 500_000)])
+    table = pa.table(
+        {"time": [1, 2], "sensor": ["a", "b"], "value": [1, 2], "seen": hours, "took": pa.array([90, -1], "duration[s]")}
+    )
+    mapping = read_mapping(READING + "      - [ex:seen, $(seen)]\n      - [ex:took, $(took)]\n", "m")
+    reading = Reading(KEY, 0, "t", lambda letter: pytest.fail(letter.reason), None, ReadState(), 1 << 20, {})
+    found = [[object for _, _, object in event[3][1:]] for event in events_of(table_batches(mapping, table, reading))]
+    assert found == [
+        [f'"08:00:10"^^<{XSD}time>', f'"PT90S"^^<{XSD}dayTimeDuration>'],
+        [f'"08:00:00.5"^^<{XSD}time>', f'"-PT1S"^^<{XSD}dayTimeDuration>'],
+    ]
+
+
+def test_a_column_of_structs_is_told_to_be_no_value(tmp_path: Path) -> None:
+    table = pa.table({"time": [1], "sensor": ["a"], "value": [{"x": 1}]})
+    pq.write_table(table, tmp_path / "r.parquet")
+    told = "the column value is of type struct<x: int64>, which is no value; a path leads into it: $(value.x)"
+    assert lift((tmp_path / "r.parquet").read_bytes(), extension=".parquet")[1] == [(1, told)]
+    letters: list[DeadLetter] = []
+    reading = Reading(KEY, 0, "t", letters.append, None, ReadState(), 1 << 20, {})
+    assert len(events_of(table_batches(read_mapping(READING, "m"), table, reading))) == 1
+    assert [letter.reason for letter in letters] == [told]
+    inner = READING.replace("$(value)", "$(value.x)")
+    assert lift((tmp_path / "r.parquet").read_bytes(), inner, ".parquet")[1] == []
 
 
 def test_values_hash_as_their_texts_do() -> None:
