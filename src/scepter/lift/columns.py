@@ -216,21 +216,13 @@ def is_value(kind: pa.DataType) -> bool:
         or pa.types.is_fixed_size_list(kind)
     ):
         kind = kind.value_type
-    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    bits = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)
-    return (
-        text
-        or bits
-        or pa.types.is_decimal(kind)
-        or pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or _is_temporal(kind)
-    )
-
-
-def _is_temporal(kind: pa.DataType) -> bool:
-    return (
-        pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind)
+    return any(
+        test(kind)
+        for test in (
+            pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary, pa.types.is_large_binary,
+            pa.types.is_boolean, pa.types.is_null, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal,
+            pa.types.is_timestamp, pa.types.is_date, pa.types.is_time, pa.types.is_duration,
+        )
     )  # fmt: skip
 
 
