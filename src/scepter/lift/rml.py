@@ -14,6 +14,7 @@ from typing import Final, NoReturn
 import pyoxigraph as ox
 
 from scepter.errors import nearest, option_error
+from scepter.lift.datatypes import refused_datatype
 from scepter.lift.model import Constant, EventSection, Hint, Made, Mapping, Part, Reference, TermMap, TermType, TriplesMap
 from scepter.lift.templates import rml_template
 from scepter.lift.yarrrml import event_section
@@ -213,6 +214,8 @@ class _Rml:
         if (template is None) == (reference is None):
             self.refuse(node, "a term map has a constant, a reference or a template")
         datatype, language = self.typing(node, "datatype"), self.typing(node, "language")
+        if datatype is not None and (wrong := refused_datatype(datatype)) is not None:
+            self.refuse(node, "; ".join(filter(None, wrong)))
         type = self.term_type(node, default, template is not None, datatype is not None or language is not None)
         parts = self.parts(node, template, reference)
         if type is TermType.IRI and template is not None:

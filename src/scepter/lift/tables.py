@@ -18,6 +18,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from scepter.errors import nearest
+from scepter.lift.columns import is_value
 from scepter.lift.records import record_blocks
 from scepter.lift.rows import TableRows
 from scepter.rdf.batch import DeadLetter
@@ -213,6 +214,7 @@ def parquet_rows(
         table = pq.ParquetFile(opened)
         names = table.schema_arrow.names
         tell_missing([name for name in needed if column_of(name, names) is None], names, source, dead_letter)
+        _tell_nested(table.schema_arrow, needed, source, dead_letter)
         wanted = list(dict.fromkeys(found for name in needed if (found := column_of(name, names)) is not None))
         if not wanted:
             return
@@ -226,6 +228,18 @@ def parquet_rows(
             rows += len(block)
     except FAULTS as error:
         dead_letter(damage(source, rows, error))
+
+
+def _tell_nested(schema: pa.Schema, needed: Sequence[str], source: str, dead_letter: DeadLetterTaker) -> None:
+    """A dead letter for each column that the mapping takes for a value and that has none: a struct, a map."""
+    for name in needed:
+        if name in schema.names and not is_value(kind := schema.field(name).type):
+            inner = (
+                f"; a path leads into it: $({name}.{kind.field(0).name})"
+                if pa.types.is_struct(kind) and kind.num_fields
+                else ""
+            )
+            dead_letter(DeadLetter(source, 1, f"the column {name} is of type {kind}, which is no value{inner}"))
 
 
 def column_of(reference: str, names: Sequence[str]) -> str | None:
@@ -244,6 +258,7 @@ def table_rows(table: pa.Table, needed: Sequence[str], source: str, dead_letter:
     """The rows of a table in memory."""
     names = table.column_names
     tell_missing([name for name in needed if column_of(name, names) is None], names, source, dead_letter)
+    _tell_nested(table.schema, needed, source, dead_letter)
     wanted = list(dict.fromkeys(found for name in needed if (found := column_of(name, names)) is not None))
     kept = table.select(wanted)
     for first in range(0, table.num_rows, _PARQUET_ROWS):

@@ -108,7 +108,8 @@ def test_a_heading_may_be_wide(tmp_path: Path) -> None:
     [("a.csv", "junk,x,1"), ("a.csv", "junk"), ("a.jsonl", "junk"), ("a.jsonl", '{"id": "x"}'), ("a.ndjsonld", "junk")],
 )
 def test_junk_is_sampled_and_counted(tmp_path: Path, name: str, line: str) -> None:
-    good = "t,id,v\n1,a,1" if name == "a.csv" else GOOD
+    # as JSON-LD the documents of the mapping have no context, and would be told of
+    good = {"a.csv": "t,id,v\n1,a,1", "a.ndjsonld": "{}"}.get(name, GOOD)
     (tmp_path / name).write_text("\n".join([good.rstrip(), *[line] * 20_000, ""]))
     _, letters = read(tmp_path / name, MAPPED)
     assert sum(letter.count for letter in letters) == 20_000
