@@ -180,7 +180,7 @@ def _transcoded(file: IO[bytes], format: ox.RdfFormat, path: Path) -> Iterator[b
 @dataclass(slots=True)
 class _Shallow:
     """A file of Turtle, or of a format like it, that is read in pieces. Its parser keeps brackets in a list, but triple terms
-    within each other on the stack of its thread; a file that has many is left to the other reader, which counts their levels."""
+    within each other on the stack of its thread; a file with many of them is left to the other reader, which counts levels."""
 
     file: IO[bytes]
     opened: int = 0

@@ -124,8 +124,8 @@ class Letters:
             code, line, at = errors[row].tolist()
             self.dead_letter(self._letter(code, line, buffer, at, whole))
         for row, count in counted:
-            place = int(errors[row, 1]) if self.numbered else None
-            self.dead_letter(DeadLetter(self.source, place, REASONS[int(errors[row, 0])], "", count))
+            code, line, at = errors[row].tolist()
+            self.dead_letter(replace(self._letter(code, line, buffer, at, whole), text="", count=count))
 
     def _letter(self, code: int, line: int, buffer: NDArray[np.uint8], at: int, whole: int) -> DeadLetter:
         end = line_end(buffer, at)
