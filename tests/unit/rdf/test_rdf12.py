@@ -5,9 +5,11 @@ from __future__ import annotations
 import pyoxigraph as ox
 import pytest
 
+from scepter.rdf import lexing
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import document_batches
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.letters import REASONS
 from scepter.rdf.limits import ReadLimits
 from scepter.rdf.nquads import NQuadsReader, ReadState
 from scepter.rdf.rdf12 import DIRECTION, TRIPLE_TERM, beyond_rdf11
@@ -38,13 +40,18 @@ def test_a_stream_gives_the_rest_and_a_dead_letter(name: str, reason: str) -> No
     assert [letter.reason for letter in letters] == [reason]
 
 
-def test_what_is_counted_has_the_reason_of_what_is_shown() -> None:
+@pytest.mark.parametrize("mixed", [False, True])
+def test_what_is_counted_has_the_reason_of_what_is_shown(mixed: bool) -> None:
     letters: list[DeadLetter] = []
     run = ReadState(limits=ReadLimits(letters=2))
     reader = NQuadsReader(TermKey.fixed(), 0, "a.nq", dead_letter=letters.append, run=run)
-    reader.feed(b"<http://e/a> <http://e/p> <<( <http://e/b> <http://e/p> <http://e/c> )>> <http://e/g> .\n" * 5)
+    lines = [b"<http://e/a> <http://e/p> <<( <http://e/b> <http://e/p> <http://e/c> )>> <http://e/g> .\n"] * 5
+    lines[1] = b"<http://e/a> <http://e/p> <http://e/b c> <http://e/g> .\n" if mixed else lines[1]
+    reader.feed(b"".join(lines))
     reader.finish()
-    assert [(letter.reason, letter.count) for letter in letters] == [(TRIPLE_TERM, 1), (TRIPLE_TERM, 1), (TRIPLE_TERM, 3)]
+    plain = REASONS[lexing.BAD_IRI]
+    second, rest = (plain, plain) if mixed else (TRIPLE_TERM, TRIPLE_TERM)
+    assert [(letter.reason, letter.count) for letter in letters] == [(TRIPLE_TERM, 1), (second, 1), (rest, 3)]
 
 
 def test_a_string_may_hold_anything() -> None:
