@@ -156,7 +156,7 @@ def _as_table(given: Given, name: str) -> Any:
 
 def _in_plain_types(table: Any) -> Any:
     """The table with its graphs as lists of plain strings: polars has views of them."""
-    if "graph" not in table.column_names or table.schema.field("graph").type == _TRIPLES:
+    if table.column_names.count("graph") != 1 or table.schema.field("graph").type == _TRIPLES:
         return table
     graphs = [_plain_lists(chunk).cast(_TRIPLES) for chunk in table.column("graph").chunks]
     return table.set_column(table.column_names.index("graph"), "graph", pa.chunked_array(graphs, _TRIPLES))

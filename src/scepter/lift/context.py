@@ -19,7 +19,7 @@ import pyoxigraph as ox
 from scepter.errors import OptionError, a_type, option_error
 from scepter.lift.documents import json_documents
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.limits import DEFAULT, check_json
+from scepter.rdf.limits import DEFAULT, BeyondLimit, check_json, loads
 from scepter.rdf.messages import JsonMessages
 from scepter.rdf.readers import Document, Reader, Reading, message_batches
 
@@ -132,8 +132,10 @@ def _wrong(message: str, help: str) -> OptionError:
 
 def _parsed(text: str, name: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return loads(text.encode("utf-8", errors="surrogatepass"), DEFAULT)
+    except BeyondLimit as error:
+        raise _wrong(f"{name} is no JSON-LD context: {error}", "see JSON-LD 1.1, section 4.1") from None
+    except ValueError as error:
         raise _wrong(f"{name} is not JSON: {error}", 'a context is JSON: {"@context": {"name": "http://…"}}') from None
 
 

@@ -18,6 +18,7 @@ from scepter.lift.datatypes import refused_datatype
 from scepter.lift.model import Constant, EventSection, Hint, Made, Mapping, Part, Reference, TermMap, TermType, TriplesMap
 from scepter.lift.templates import rml_template
 from scepter.lift.yarrrml import event_section
+from scepter.rdf.limits import DEFAULT, BeyondLimit, check_turtle
 from scepter.rdf.rdf12 import DIRECTION, TRIPLE_TERM, refused_tag, spelled
 from scepter.rdf.terms import IRI, LANG_STRING, TYPE, BlankNode, Literal, Term
 
@@ -62,10 +63,13 @@ def read_rml(text: str, name: str) -> Mapping:
     """The mapping of an RML text in Turtle; raises OptionError that says what is wrong."""
     graph = _Rml(name)
     try:
+        check_turtle(text.encode("utf-8", errors="surrogatepass"), DEFAULT)
         quads = ox.parse(text, format=ox.RdfFormat.TURTLE, base_iri=_BASE)
         for quad in quads:
             graph.add(quad)
         graph.base = None if quads.base_iri == _BASE else quads.base_iri
+    except BeyondLimit as error:
+        raise option_error("mapping", f"{name}: not read: {error}") from None
     except SyntaxError as error:
         place = f"{name}:{error.lineno or 1}"
         raise option_error("mapping", f"{place}: not Turtle: {error.msg.split(': ', 1)[-1]}") from None

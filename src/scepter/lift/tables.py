@@ -219,12 +219,12 @@ def parquet_rows(
         if not wanted:
             return
         # texts that repeat stand once in the file, and need be written once
-        texts = [name for name in wanted if pa.types.is_string(table.schema_arrow.field(name).type)]
+        texts = [name for name in wanted if pa.types.is_string(table.schema_arrow.field(names.index(name)).type)]
         table = pq.ParquetFile(opened, metadata=table.metadata, read_dictionary=texts)
         # what threads gain on the wall they take from whoever works on the block before
         blocks = table.iter_batches(batch_size=_PARQUET_ROWS, columns=wanted, use_threads=False)
         while (block := next(blocks, None)) is not None:
-            yield TableRows(pa.Table.from_batches([block]), _counted(1 + rows))
+            yield TableRows(_first_columns(pa.Table.from_batches([block]), wanted), _counted(1 + rows))
             rows += len(block)
     except FAULTS as error:
         dead_letter(damage(source, rows, error))
@@ -250,6 +250,11 @@ def column_of(reference: str, names: Sequence[str]) -> str | None:
     return head if head in names else None
 
 
+def _first_columns(table: pa.Table, wanted: Sequence[str]) -> pa.Table:
+    """The columns of these names; a name that comes twice means its first column."""
+    return table.select([table.column_names.index(name) for name in wanted])
+
+
 def _counted(first: int) -> Callable[[int], int | None]:
     return lambda row: first + row
 
@@ -260,6 +265,6 @@ def table_rows(table: pa.Table, needed: Sequence[str], source: str, dead_letter:
     tell_missing([name for name in needed if column_of(name, names) is None], names, source, dead_letter)
     _tell_nested(table.schema, needed, source, dead_letter)
     wanted = list(dict.fromkeys(found for name in needed if (found := column_of(name, names)) is not None))
-    kept = table.select(wanted)
+    kept = _first_columns(table, wanted)
     for first in range(0, table.num_rows, _PARQUET_ROWS):
         yield TableRows(kept.slice(first, _PARQUET_ROWS), _counted(first + 1))

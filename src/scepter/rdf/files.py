@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from scepter.errors import nearest, option_error
+from scepter.errors import OptionError, nearest, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.extensions import EXTENSIONS, foreign, sniff
 
@@ -192,6 +192,11 @@ CHANGED: Final = (
 """What is told of a file of a folder that is followed."""
 
 
+def broken_link(path: Path) -> OptionError:
+    """The error for a link to nowhere that is named."""
+    return option_error("missing-source", f"{path} is a link to nowhere", help=f"look where it leads: ls -l {path}")
+
+
 def lost(path: Path) -> DeadLetter:
     """What is told of a link to nowhere."""
     return DeadLetter(str(path), None, f"{path} cannot be read: it is a link to nowhere")
@@ -256,6 +261,8 @@ def stream_files(text: str) -> list[Path]:
         if not found:
             raise option_error("empty-source", f"no file matches {text}")
         return found
+    if path.is_symlink():
+        raise broken_link(path)
     siblings = [child.name for child in path.parent.iterdir()] if path.parent.is_dir() else []
     close = nearest(path.name, siblings)
     raise option_error(

@@ -90,12 +90,16 @@ def test_a_name_with_glob_characters_is_itself(tmp_path: Path) -> None:
         ("empty", "holds no stream file"),
         ("junk.bin", "neither the extension nor the content"),
         ("broken.nq.gz/x", "does not exist"),
+        ("gone.nq", "is a link to nowhere"),
+        ("loop.nq", "is a link to nowhere"),
         ("amqp://host/topic", "no source is known"),
     ],
 )
 def test_sources_that_are_none(tmp_path: Path, spec: str, message: str) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "junk.bin").write_bytes(b"\x00\x01\x02\xff")
+    (tmp_path / "gone.nq").symlink_to(tmp_path / "nothing")
+    (tmp_path / "loop.nq").symlink_to(tmp_path / "loop.nq")
     with pytest.raises(OptionError, match=message) as caught:
         open_source(spec if "://" in spec else str(tmp_path / spec))
     assert caught.value.diagnostic.message
