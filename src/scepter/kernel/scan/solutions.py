@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.column_table import ColumnTable
-from scepter.kernel.rows import mappings
+from scepter.kernel.rows import Mappings
 
 Int64 = NDArray[np.int64]
 UInt64 = NDArray[np.uint64]
@@ -45,14 +45,11 @@ class Solutions(ColumnTable):
         return int(self.ids.shape[1])
 
     def columns(self, order: Sequence[int]) -> Solutions:
-        """The same rows with the mapping's columns chosen and ordered."""
-        if len(order) == self.width and tuple(order) == tuple(range(len(order))):
+        """The same rows with the mapping's columns chosen and ordered; -1 is a variable that none of them binds."""
+        if tuple(order) == tuple(range(self.width)):
             return self
-        at = np.asarray(order, dtype=np.int64)
-        return self.replace(
-            ids=self.ids.take(at, axis=1), refs=self.refs.take(at, axis=1), number=self.number.take(at, axis=1),
-            scale=self.scale.take(at, axis=1),
-        )  # fmt: skip
+        mapping = Mappings(self.ids, self.refs, self.number, self.scale).columns(order)
+        return Solutions(self.time, self.start, self.branch, self.events, self.names, *mapping)
 
     def by_time(self) -> Solutions:
         """The same rows in order of time, stable."""
@@ -83,11 +80,9 @@ def spread(table: Solutions, places: Sequence[int], width: int, scans: int, bran
             return table
         return table.replace(branch=np.full(len(table), branch, np.int8))
     rows = len(table)
-    at = np.asarray(places, dtype=np.int64)
-    ids, refs, number, scale = mappings(rows, width)
-    ids[:, at], refs[:, at], number[:, at], scale[:, at] = table.ids, table.refs, table.number, table.scale
+    mapping = table.columns([places.index(i) if i in places else -1 for i in range(width)])
     events = np.full((rows, scans), -1, np.int64)
     names = np.full((rows, scans), -1, np.int64)
     events[:, : table.events.shape[1]] = table.events
     names[:, : table.names.shape[1]] = table.names
-    return Solutions(table.time, table.start, np.full(rows, branch, np.int8), events, names, ids, refs, number, scale)
+    return mapping.replace(branch=np.full(rows, branch, np.int8), events=events, names=names)
