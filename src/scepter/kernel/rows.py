@@ -59,6 +59,8 @@ class Mappings(NamedTuple):
 
     def columns(self, order: Sequence[int]) -> Mappings:
         """The same mappings with their columns chosen and ordered; -1 is a variable that none of them binds."""
+        if tuple(order) == tuple(range(self.ids.shape[1])):
+            return self
         free = [i for i, column in enumerate(order) if column < 0]
         if len(free) == len(order):
             return mappings(len(self.ids), len(order))
@@ -265,10 +267,10 @@ def cut(rows: Rows, time: int) -> tuple[Rows, Rows]:
     return rows.between(0, at), rows.between(at, len(rows))
 
 
-def merged(left: Rows, right: Rows, places: Sequence[int], width: int) -> Mappings:
+def merged(left: Mappings, right: Mappings, places: Sequence[int], width: int) -> Mappings:
     """The mappings of compatible pairs: the left's columns first, the right's put at `places` where the left binds nothing."""
     wide = right.columns([places.index(i) if i in places else -1 for i in range(width)])
-    first = left.columns([i if i < left.width else -1 for i in range(width)])
+    first = left.columns([i if i < left.ids.shape[1] else -1 for i in range(width)])
     unbound = first.ids == 0
     return Mappings(
         np.where(unbound, wide.ids, first.ids),

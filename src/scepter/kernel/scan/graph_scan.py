@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, Mask, Rows, lasting
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, lasting
 from scepter.kernel.rows import empty as no_rows
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.scan.pattern_scan import Scans
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import Texts

@@ -6,15 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scepter.kernel.column_table import ColumnTable
-from scepter.kernel.rows import Mappings
-
-Int64 = NDArray[np.int64]
-UInt64 = NDArray[np.uint64]
-Float64 = NDArray[np.float64]
-Int8 = NDArray[np.int8]
+from scepter.kernel.rows import Float64, Int8, Int64, Mappings, UInt64, mappings
 
 
 @dataclass(slots=True)
@@ -44,12 +38,16 @@ class Solutions(ColumnTable):
         """How many columns a mapping has."""
         return int(self.ids.shape[1])
 
+    @property
+    def mappings(self) -> Mappings:
+        """The mappings' columns."""
+        return Mappings(self.ids, self.refs, self.number, self.scale)
+
     def columns(self, order: Sequence[int]) -> Solutions:
         """The same rows with the mapping's columns chosen and ordered; -1 is a variable that none of them binds."""
         if tuple(order) == tuple(range(self.width)):
             return self
-        mapping = Mappings(self.ids, self.refs, self.number, self.scale).columns(order)
-        return Solutions(self.time, self.start, self.branch, self.events, self.names, *mapping)
+        return Solutions(self.time, self.start, self.branch, self.events, self.names, *self.mappings.columns(order))
 
     def by_time(self) -> Solutions:
         """The same rows in order of time, stable."""
@@ -60,17 +58,8 @@ class Solutions(ColumnTable):
 
 def empty(width: int, scans: int = 1) -> Solutions:
     """No rows, of a given width."""
-    return Solutions(
-        np.empty(0, np.int64),
-        np.empty(0, np.int64),
-        np.empty(0, np.int8),
-        np.empty((0, scans), np.int64),
-        np.empty((0, scans), np.int64),
-        np.empty((0, width), np.uint64),
-        np.empty((0, width), np.int64),
-        np.empty((0, width), np.float64),
-        np.empty((0, width), np.int8),
-    )
+    none, events = np.empty(0, np.int64), np.empty((0, scans), np.int64)
+    return Solutions(none, none, np.empty(0, np.int8), events, events, *mappings(0, width))
 
 
 def spread(table: Solutions, places: Sequence[int], width: int, scans: int, branch: int) -> Solutions:

@@ -14,7 +14,8 @@ import numpy as np
 
 from scepter.algebra.query import Preference, Selection
 from scepter.kernel.row.owned import Cell
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
+from scepter.kernel.rows import Int64, UInt64
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.chain_stages import Stage, bound_after, build_stages, lazy, negation, waits_at_once
 from scepter.kernel.sequence.closings import closings, run_out_at
 from scepter.kernel.sequence.forward_search import NOTHING, instants_after

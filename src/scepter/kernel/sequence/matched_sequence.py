@@ -14,8 +14,8 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.row.owned import Cell
 from scepter.kernel.row.told import ToldBefore
-from scepter.kernel.rows import Rows
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
+from scepter.kernel.rows import Int64, Rows, UInt64
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.atoms import Atoms
 from scepter.kernel.sequence.chain import ChainKernel
 from scepter.kernel.sequence.exact_filters import Exact

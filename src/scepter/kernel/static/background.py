@@ -11,8 +11,8 @@ from numba import njit
 
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.rows import Rows
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
+from scepter.kernel.rows import Int64, Rows, UInt64
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.stored import StoredGraph

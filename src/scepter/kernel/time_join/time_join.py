@@ -204,7 +204,14 @@ class TimeJoined(ByRows, InParts):
         names = tuple(dict.fromkeys((*self._node.left.schema.variables, *self._node.right.schema.variables)))
         places = [names.index(name) for name in self._node.right.schema.variables]
         left = self._tables[0].take(pairs[:, 0])
-        both = Rows(*merged(left, right, places, len(names)), right.start, right.end, left.since, left.until, left.lineage)
+        both = Rows(
+            *merged(left.mappings, right.mappings, places, len(names)),
+            right.start,
+            right.end,
+            left.since,
+            left.until,
+            left.lineage,
+        )
         if isinstance(self._conditions, AskedConditions):
             return pairs[self._conditions.holds(both, left.end)]
         return pairs[self._conditions.holds(both)]
