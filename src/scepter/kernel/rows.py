@@ -64,7 +64,8 @@ class Mappings(NamedTuple):
         free = [i for i, column in enumerate(order) if column < 0]
         if len(free) == len(order):
             return mappings(len(self.ids), len(order))
-        found = Mappings(*(each.take(order, axis=1) for each in self))
+        ids, refs = self.ids.take(order, axis=1), self.refs.take(order, axis=1)
+        found = Mappings(ids, refs, self.number.take(order, axis=1), self.scale.take(order, axis=1))
         if free:  # -1 has taken the last column, which is then unbound
             found.ids[:, free], found.refs[:, free] = 0, NO_REF
             found.number[:, free], found.scale[:, free] = np.nan, NOT_A_NUMBER
