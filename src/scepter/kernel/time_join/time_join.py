@@ -227,7 +227,7 @@ class TimeJoined(ByRows, InParts):
     def _merged(self, pairs: Int64) -> Rows:
         left, right = self._tables[0].take(pairs[:, 0]), self._tables[1].take(pairs[:, 1])
         return Rows(
-            *merged(left, right, self._places, len(self.schema.variables)),
+            *merged(left.mappings, right.mappings, self._places, len(self.schema.variables)),
             np.minimum(left.start, right.start),
             np.maximum(left.end, right.end),
             self._since(left, right),

@@ -22,7 +22,6 @@ from scepter.physical.distribution.partitioning import PartitionKind, begins_onl
 from scepter.physical.nodes.nodes import Received
 from scepter.physical.nodes.sequence_nodes import Sequence
 from scepter.physical.sequence_plan import QueryPlan
-from scepter.runtime.matches import Match
 from scepter.runtime.spark.bucket_work import BucketWork
 from scepter.runtime.spark.live_skew import Counted, counted, is_counted, split_before
 from scepter.runtime.spark.sending import Part, in_turns
@@ -50,6 +49,8 @@ class SequenceWork(BucketWork):
         self.bounds: Bounds = resolve(unit.root.query.window, job.kind, job.options.time_unit, job.start or 0, self.plan.gaps)
         self.division = sequence_division(self.plan, live=job.live)
         self._counted: Counted | None = None
+        if (slices := share.slices) is not None:  # they overlap
+            self.pipeline.owned = lambda rows: rows.take(slices.owns(bucket, rows.start))
         if split := split_before(job, share):
             cell = self.pipeline.around.cell
             cell.split, cell.slots, cell.buckets = split, self._slots, job.buckets
@@ -148,13 +149,6 @@ class SequenceWork(BucketWork):
         return found
 
     # ---------------------------------------------------------------- in a bucket
-
-    def ended(self) -> Iterator[Sequential[Match]]:
-        """All matches of its bucket: the input has ended."""
-        slices, bucket = self.share.slices, self.bucket
-        if slices is not None:
-            self.pipeline.owned = lambda rows: rows.take(slices.owns(bucket, rows.start))
-        return super().ended()
 
     def next_due(self, watermark: int) -> int | None:
         """The first time whose passing can release or complete something; None if only events can."""

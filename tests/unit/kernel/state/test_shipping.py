@@ -77,8 +77,8 @@ def test_texts_travel_with_the_solutions_and_only_those_needed() -> None:
     found, lineage = arrived(blob, texts)
     table = found.exchanges[0]
     assert table.start.tolist() == [1, 1] and table.end.tolist() == [2, 2]
-    found = {str(texts.term(int(ref))) for ref in table.refs[:, 1]}
-    assert found == {'"kept"', '"5"^^<http://www.w3.org/2001/XMLSchema#integer>'}
+    values = {str(texts.term(int(ref))) for ref in table.refs[:, 1]}
+    assert values == {'"kept"', '"5"^^<http://www.w3.org/2001/XMLSchema#integer>'}
     assert {str(texts.term(int(ref))) for ref in lineage.told(table.lineage)[2]} == {"<http://e/0>"}
 
 
