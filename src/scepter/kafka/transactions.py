@@ -20,6 +20,8 @@ _CALL: Final = 15.0
 """Seconds that one call to the broker may take before it is made again."""
 _STUCK: Final = 2 * _CALL
 """Seconds after which a call that was to end before is taken for one that never does."""
+_PAUSE: Final = 0.1
+"""Seconds until a call that failed at once is made again."""
 ID_HEADER: Final = "scepter-match"
 
 
@@ -49,9 +51,16 @@ class _Stuck(Exception):
 class Transactions:
     """Writes to a topic for the run of a name. A second run of that name takes over: the first can write no more."""
 
-    def __init__(self, address: Address, name: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        address: Address,
+        name: str,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
         self._address = address
         self._clock = clock
+        self._pause = pause
         self.ends: dict[int, int] = {}
         """By partition of the topic, the offset behind the last message written."""
         self._kafka = library()
@@ -173,6 +182,7 @@ class Transactions:
                     raise
                 if self._clock() > deadline:
                     raise gone(self._address, self._address.timeout) from None
+                self._pause(_PAUSE)
 
     def close(self) -> None:
         """Leaves the broker."""
@@ -181,7 +191,12 @@ class Transactions:
 
 def _may_pass(error: Any, kafka: Any) -> bool:
     of = kafka.KafkaError
-    passing = (of._TIMED_OUT, of._TRANSPORT, of._ALL_BROKERS_DOWN, of._WAIT_COORD)
+    passing = (
+        of._TIMED_OUT, of._TRANSPORT, of._ALL_BROKERS_DOWN, of._WAIT_COORD,
+        # the coordinator of a group is being found or moves: a consumer's errors do not say that they may be retried
+        of.COORDINATOR_LOAD_IN_PROGRESS, of.COORDINATOR_NOT_AVAILABLE, of.NOT_COORDINATOR,
+        of.NETWORK_EXCEPTION, of.REQUEST_TIMED_OUT, of.UNSTABLE_OFFSET_COMMIT,
+    )  # fmt: skip
     return bool(error.retriable()) or error.code() in passing
 
 

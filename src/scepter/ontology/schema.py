@@ -10,8 +10,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from scepter.algebra.expressions import Constant
@@ -44,6 +45,7 @@ from scepter.ontology.vocabulary import (
     speaks_of_schema,
 )  # fmt: skip
 from scepter.rdf.terms import Literal, Term, Triple
+from scepter.remembered import remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,15 @@ class SchemaLink(NamedTuple):
 class Schema:
     """A fixed schema. Cycles are fine; literals get no type and no inverse."""
 
-    __slots__ = ("_entailment", "_rules", "_wanted")
+    __slots__ = ("_below", "_entailment", "_extends", "_flattened", "_rules")
 
     def __init__(self, rules: Rules, wanted: Wanted | None = None) -> None:
         self._rules = rules
-        self._wanted = wanted
         self._entailment = Entailment(rules, wanted)
+        # Made when first asked for, and kept: each unit of a program asks a schema of maybe 40,000 classes.
+        self._below: Mapping[Term, list[Term]] | None = None
+        self._extends: bool | None = None
+        self._flattened: tuple[Flattened | None] | None = None
 
     @classmethod
     def from_triples(cls, triples: Iterable[Triple]) -> Schema:
@@ -97,8 +102,10 @@ class Schema:
     def extends_itself(self) -> bool:
         """Whether any rule's conclusion can be a schema statement, so that data may become schema: rare, and costly to follow
         through large data."""
-        targets = {high for table in _tables(self._rules) for _, high in _pairs(table)}
-        return any(speaks_of_schema(high, None) or speaks_of_schema(TYPE, high) for high in targets)
+        if self._extends is None:
+            targets = {high for table in _tables(self._rules) for _, high in _pairs(table)}
+            self._extends = any(speaks_of_schema(high, None) or speaks_of_schema(TYPE, high) for high in targets)
+        return self._extends
 
     def __bool__(self) -> bool:
         """Whether it entails anything at all."""
@@ -141,22 +148,27 @@ class Schema:
 
     def _useful(self, uses: _Uses) -> set[Term]:
         """The classes and properties from which something a pattern can match is reached, going against the links."""
-        against: defaultdict[Term, set[Term]] = defaultdict(set)
-        for table in _tables(self._rules):
-            for low, high in _pairs(table):
-                against[high].add(low)
-        classes = self._classes()
-        useful = {*uses.predicates, *uses.classes, *(classes if uses.every_class else ())}
-        if (
-            TYPE in self._rules.predicates() or TYPE in against
-        ):  # rdf:type as any other property: each class may then lead to it
-            useful |= {TYPE, *classes}
+        below = self._links_down()
+        useful = {*uses.predicates, *uses.classes, *(self._classes() if uses.every_class else ())}
+        if TYPE in self._rules.predicates() or TYPE in below:  # a property as any other: each class may then lead to it
+            useful |= {TYPE, *self._classes()}
         pending = list(useful)
         while pending:
-            for low in against[pending.pop()] - useful:
-                useful.add(low)
-                pending.append(low)
+            for low in below.get(pending.pop(), ()):
+                if low not in useful:
+                    useful.add(low)
+                    pending.append(low)
         return useful
+
+    def _links_down(self) -> Mapping[Term, list[Term]]:
+        """From what links lead to, to what they come from."""
+        if self._below is None:
+            below: defaultdict[Term, list[Term]] = defaultdict(list)
+            for table in _tables(self._rules):
+                for low, high in _pairs(table):
+                    below[high].append(low)
+            self._below = dict(below)
+        return self._below
 
     def _classes(self) -> set[Term]:
         targets = (self._rules.superclasses, self._rules.domains, self._rules.ranges)
@@ -172,7 +184,9 @@ class Schema:
 
     def flattened(self) -> Flattened | None:
         """All that it entails, by predicate and by class; None where that is not enough to tell (rules for rdf:type itself)."""
-        return self._entailment.flattened()
+        if self._flattened is None:
+            self._flattened = (self._entailment.flattened(),)
+        return self._flattened[0]
 
     def links(self) -> tuple[SchemaLink, ...]:
         """Its direct links, by what they lead to."""
@@ -184,6 +198,18 @@ class Schema:
         """Its size, for `explain`."""
         properties = self._rules.predicates() | {high for _, high in _pairs(self._rules.superproperties)}
         return SchemaCounts(len(self._classes()), len(properties), self._rules.count(), self._entailment.entries())
+
+
+@remembered(most=4)
+def compiled(*sources: tuple[Triple, ...]) -> Schema:
+    """The schema among the triples of all sources, compiled once for all units of a program.
+
+    >>> from scepter.rdf.terms import IRI
+    >>> ontology = (Triple(IRI("http://e/A"), SUB_CLASS_OF, IRI("http://e/B")),)
+    >>> compiled(ontology) is compiled(ontology)
+    True
+    """
+    return Schema.from_triples(chain(*sources))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +268,7 @@ def _rules(statements: Iterable[Triple]) -> Rules:
         p: defaultdict(dict) for p in (SUB_CLASS_OF, SUB_PROPERTY_OF, DOMAIN, RANGE, INVERSE_OF)
     }
     told = [t for t in statements if t[1] in SCHEMA_PREDICATES or t[2] == SYMMETRIC_PROPERTY]
-    for subject, predicate, object in sorted(told, key=str):  # few of what may be a million
+    for subject, predicate, object in sorted(told, key=_spelled):  # few of what may be a million
         if isinstance(object, Literal) or isinstance(subject, Literal):
             continue
         match predicate:
@@ -261,6 +287,10 @@ def _rules(statements: Iterable[Triple]) -> Rules:
     return Rules(*tables)
 
 
+def _spelled(triple: Triple) -> tuple[str, ...]:
+    return tuple(map(str, triple))
+
+
 def _tables(rules: Rules) -> tuple[Table, ...]:
     return rules.superclasses, rules.superproperties, rules.domains, rules.ranges, rules.inverses
 
@@ -270,8 +300,9 @@ def _pairs(table: Table) -> Iterable[tuple[Term, Term]]:
 
 
 def _leading_to(table: Table, useful: set[Term]) -> Table:
-    kept = {low: tuple(high for high in targets if high in useful) for low, targets in table.items()}
-    return {low: targets for low, targets in kept.items() if targets}
+    """The links that lead to something useful; what they come from is useful too."""
+    kept = ((low, tuple(high for high in targets if high in useful)) for low, targets in table.items() if low in useful)
+    return {low: targets for low, targets in kept if targets}
 
 
 def _above(table: Table, low: Term) -> set[Term]:

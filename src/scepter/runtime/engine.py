@@ -25,7 +25,7 @@ from scepter.kernel.scan.intake import Intake
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.lower.result import Lowered
-from scepter.ontology.schema import Schema
+from scepter.ontology.schema import compiled
 from scepter.physical.metrics import Metrics
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.rdf.batch import EventBatch
@@ -326,7 +326,7 @@ class LocalEngine:
                 self._plan = planned(self._program, facts if self._sample is None else self._sample.known(facts))
             known = self._background
             if any(unit.entailed for unit in self._plan.units):
-                schema = Schema.from_triples(self._ontology)
+                schema = compiled(self._ontology)
                 flattened = schema.flattened()
                 assert flattened is not None  # or the planner had refused it
                 self._entailing, known = EntailedEvents(flattened, self._key), entailed_background(known, schema)

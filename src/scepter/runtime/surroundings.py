@@ -15,7 +15,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.static.background import Background
 from scepter.kernel.window.query_dataset import query_dataset
-from scepter.ontology.schema import Schema
+from scepter.ontology.schema import compiled
 from scepter.ontology.vocabulary import is_schema
 from scepter.physical.nodes.nodes import nodes
 from scepter.physical.nodes.sequence_nodes import GraphScan, Sequence
@@ -50,7 +50,7 @@ def plain(setup: TaskSetup, background: Background | None = None, **more: Any) -
 
 
 def _of_triples(plan: UnitPlan, setup: TaskSetup) -> Surroundings:
-    schema = Schema.from_triples(setup.ontology)
+    schema = compiled(setup.ontology)
     # the static default graph: background, ontology, and what they entail
     stated = Graph((*setup.ontology, *sorted(schema.statements(), key=str)))
     return plain(

@@ -81,6 +81,36 @@ def test_a_broker_that_is_back_gets_the_rest(client: Client) -> None:
     assert client.calls.count("begin_transaction") >= 1 and client.calls[-1] == "commit_transaction"
 
 
+class Moving(Client):
+    """A client whose group's coordinator is moved while it is asked, so that it answers at once that it is none."""
+
+    def __init__(self, until: float) -> None:
+        super().__init__()
+        self.until = until
+
+    def pause(self, seconds: float) -> None:
+        self.now += seconds
+
+    def committed(self, asked: list[Any], timeout: float) -> list[Any]:
+        if self.now < self.until:
+            raise kafka.KafkaException(kafka.KafkaError(kafka.KafkaError.NOT_COORDINATOR))
+        return [kafka.TopicPartition(each.topic, each.partition, 4) for each in asked]
+
+
+@pytest.mark.parametrize(("until", "found"), [(2.0, True), (100.0, False)])
+def test_a_coordinator_that_moves_is_waited_for(monkeypatch: pytest.MonkeyPatch, until: float, found: bool) -> None:
+    client = Moving(until)
+    monkeypatch.setattr(transactions, "producer", lambda address, name: client)
+    monkeypatch.setattr(transactions, "consumer", lambda address, **settings: client)
+    writing = Transactions(Address("localhost:9092", "t", timeout=60), "run", lambda: client.now, client.pause)
+    if found:
+        assert writing.marks([("t", 0)]) == {("t", 0): Mark("t", 0, 4)}
+        assert 2 <= client.now < 3
+    else:
+        with pytest.raises(DataError, match="no broker has answered for 60 seconds"):
+            writing.marks([("t", 0)])
+
+
 class Stuck(Client):
     """A client whose first producer never comes back from one call, and which holds what was committed."""
 

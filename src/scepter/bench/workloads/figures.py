@@ -68,7 +68,7 @@ def followed(of: Points) -> Points:
 
 def members_pushed(room: Room) -> Iterator[Point]:
     """Members of a class above 40,080 others, one triple at a time."""
-    for point in epsparql.members(room, graphs=True):
+    for point in epsparql.members(room, 200_000, graphs=True):
         # the first push sets the engine up, which a figure of delays after warm-up does not show
         ahead = max(point.events // 5, point.events - room.size(2_000, 200))
         yield replace(point, contenders=("push",), options={"ahead": ahead})

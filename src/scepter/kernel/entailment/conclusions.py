@@ -59,7 +59,7 @@ class _Conclusion:
     perhaps: int
 
 
-_Set: TypeAlias = tuple[list[_Conclusion], list[_Conclusion]]
+_Set: TypeAlias = tuple[tuple[_Conclusion, ...], tuple[_Conclusion, ...]]
 """What a triple stands for whose object is a resource, and whose object is a literal."""
 
 
@@ -87,7 +87,8 @@ class Conclusions:
                 if isinstance(node, Constant):
                     self._constants[number, position] = self._id(node.term)
         self._type = np.uint64(self._id(TYPE))
-        self._sets: list[_Set] = [([], []), ([], [])]
+        self._sets: dict[_Set | None, int] = {((), ()): _NOTHING, None: SCHEMA}
+        """The different sets, by their numbers."""
         self._predicates, self._classes = self._tables()
         self._any_predicate = any(isinstance(t.predicate, Variable) for t in triples)
         typed = (t for t in triples if not isinstance(t.predicate, Constant) or t.predicate.term == TYPE)
@@ -121,28 +122,28 @@ class Conclusions:
         return predicates, classes
 
     def _add(self, found: _Set) -> int:
-        if not any(found):
-            return _NOTHING
-        if found not in self._sets:
-            self._sets.append(found)
-        return self._sets.index(found)
+        return self._sets.setdefault(found, len(self._sets))
 
     def _set(self, predicate: Term | None, kind: Term | None) -> _Set:
         """What the triples of a predicate (and class) stand for; None is any that no pattern and no rule names."""
-        resources: list[_Conclusion] = []
-        literals: list[_Conclusion] = []
-        for literal, found in ((False, resources), (True, literals)):
-            templates: tuple[Template, ...] = ()
-            if kind is not None:
-                templates = self._flattened.by_class.get(kind, ())
-            elif predicate is not None:
-                templates = self._flattened.by_predicate.get((predicate, literal), ())
-            found += self._concluded((SUBJECT, PREDICATE, OBJECT), (None, None, None), predicate, kind or Slot.OBJECT)
-            for subject, wider, object in templates:
-                sources = (_source(subject), CONSTANT, _source(object))
-                terms = (_constant(subject), wider, _constant(object))
-                found += self._concluded(sources, terms, wider, object)
+        if kind is not None:  # no literal
+            found = self._all(predicate, kind, self._flattened.by_class.get(kind, ()))
+            return found, found
+        by_predicate = self._flattened.by_predicate
+        resources, literals = (
+            self._all(predicate, Slot.OBJECT, () if predicate is None else by_predicate.get((predicate, literal), ()))
+            for literal in (False, True)
+        )
         return resources, literals
+
+    def _all(self, predicate: Term | None, object: Filler, templates: tuple[Template, ...]) -> tuple[_Conclusion, ...]:
+        """A triple itself and what the templates make of it."""
+        found = [*self._concluded((SUBJECT, PREDICATE, OBJECT), (None, None, None), predicate, object)]
+        for subject, wider, filler in templates:
+            sources = (_source(subject), CONSTANT, _source(filler))
+            terms = (_constant(subject), wider, _constant(filler))
+            found += self._concluded(sources, terms, wider, filler)
+        return tuple(found)
 
     def _concluded(
         self,
@@ -168,14 +169,14 @@ class Conclusions:
     def _compiled(self) -> ConclusionColumns:
         every: list[_Conclusion] = []
         sets = np.zeros((len(self._sets), 2, 2), np.int64)
-        for number, pair in enumerate(self._sets):
-            for literal, found in enumerate(pair):
+        for pair, number in self._sets.items():
+            for literal, found in enumerate(pair or ()):
                 sets[number, literal] = len(every), len(every) + len(found)
                 every += found
         terms = list({t: None for c in every for t in c.terms if t is not None})
         refs = dict(zip(terms, self._texts.append_fixed([str(t) for t in terms]).tolist(), strict=True))
         numbers = [(np.nan, NOT_A_NUMBER) if c.terms[2] is None else number_of(c.terms[2]) for c in every]
-        self._most = max(len(found) for pair in self._sets for found in pair)
+        self._most = max(len(found) for pair in self._sets if pair for found in pair)
         return ConclusionColumns(
             sets,
             np.array([c.sources for c in every], np.int64).reshape(-1, 3),

@@ -1,13 +1,15 @@
 """Events with what their triples entail (spec/50-sparkwave rule 3), before any scan: for units that see a graph as one.
 
 A schema without rules for rdf:type itself says, predicate by predicate and class by class, what a triple entails: so whole
-columns are filled at once, and an event's graph is still a set.
+columns are filled at once, and an event's graph is still a set. What a batch costs does not grow with the schema: a row finds
+its templates by a binary search, and they are filled for all rows together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,45 @@ from scepter.rdf.batch import NOT_A_NUMBER, EventBatch
 from scepter.rdf.hashing import TermKey, term_id
 
 _Rows: TypeAlias = NDArray[np.int64]
-_QUOTE, _LINE_END = 34, 10
+_Ids: TypeAlias = NDArray[np.uint64]
+_QUOTE = 34
+_SUBJECT, _OBJECT, _CONSTANT = range(3)
+
+
+class _Templates(NamedTuple):
+    """All templates, a row each; by the place that is filled: from what, and which constant."""
+
+    source: _Rows
+    """(template, place): the triple's subject, its object, or a constant."""
+    id: _Ids
+    """(template, place): of constants."""
+    text: _Rows
+    """(template, place): where the text of a constant begins, among those of all constants."""
+
+
+class _Groups(NamedTuple):
+    """Which templates the triples of a predicate, or of a class, fill: ids in order, each with a stretch of `members`."""
+
+    ids: _Ids
+    first: _Rows
+    members: _Rows
+
+    @classmethod
+    def of(cls, groups: Mapping[int, list[int]]) -> _Groups:
+        ids = sorted(groups)
+        first = np.concatenate([[0], np.cumsum([len(groups[id]) for id in ids], dtype=np.int64)]).astype(np.int64)
+        return cls(np.array(ids, np.uint64), first, np.array([at for id in ids for at in groups[id]], np.int64))
+
+    def filled(self, rows: _Rows, ids: _Ids) -> tuple[_Rows, _Rows]:
+        """Each row as often as its id has templates, and these."""
+        if not len(self.ids):
+            return rows[:0], rows[:0]
+        at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        known = np.flatnonzero(self.ids[at] == ids)
+        first, count = self.first[at[known]], np.diff(self.first)[at[known]]
+        ends = np.cumsum(count)
+        within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - count, count)
+        return np.repeat(rows[known], count), self.members[np.repeat(first, count) + within]
 
 
 @dataclass(slots=True)
@@ -29,38 +69,62 @@ class EntailedEvents:
     key: TermKey
     _texts: bytearray = field(default_factory=bytearray)
     """The constants of templates, each on a line of its own: they stand behind a batch's own texts."""
-    _places: dict[Filler, tuple[int, int]] = field(default_factory=dict)
-    _by_predicate: dict[int, list[tuple[bool, Template]]] = field(default_factory=dict)
-    _by_class: dict[int, tuple[Template, ...]] = field(default_factory=dict)
+    _templates: _Templates = field(init=False)
+    _by_predicate: dict[bool, _Groups] = field(init=False)
+    """By whether the object is a literal."""
+    _by_class: _Groups = field(init=False)
+    _type: np.uint64 = field(init=False)
 
     def __post_init__(self) -> None:
-        for (predicate, literal), templates in self.flattened.by_predicate.items():
-            found = self._by_predicate.setdefault(term_id(self.key, str(predicate)), [])
-            found += ((literal, template) for template in templates)
-        for kind, templates in self.flattened.by_class.items():
-            self._by_class[term_id(self.key, str(kind))] = templates
-        for templates in (*self.flattened.by_predicate.values(), *self.flattened.by_class.values()):
-            for filler in (filler for template in templates for filler in template if not isinstance(filler, Slot)):
-                if filler not in self._places:
-                    self._places[filler] = term_id(self.key, str(filler)), len(self._texts)
-                    self._texts += str(filler).encode() + b"\n"
+        numbers: dict[Template, int] = {}
+
+        def group(given: Iterable[tuple[Filler, tuple[Template, ...]]]) -> _Groups:
+            return _Groups.of({
+                term_id(self.key, str(word)): [numbers.setdefault(template, len(numbers)) for template in templates]
+                for word, templates in given
+            })  # fmt: skip
+
+        by_predicate = self.flattened.by_predicate.items()
+        self._by_predicate = {
+            literal: group((predicate, templates) for (predicate, of), templates in by_predicate if of == literal)
+            for literal in (False, True)
+        }
+        self._by_class = group(self.flattened.by_class.items())
+        self._type = np.uint64(term_id(self.key, str(TYPE)))
+        self._templates = self._columns(numbers)
+
+    def _columns(self, templates: Iterable[Template]) -> _Templates:
+        """The templates as columns, and the texts of their constants."""
+        places: dict[Filler, tuple[int, int, int]] = {
+            Slot.SUBJECT: (_SUBJECT, 0, 0), Slot.OBJECT: (_OBJECT, 0, 0), Slot.LITERAL: (_OBJECT, 0, 0),
+        }  # fmt: skip
+        for filler in (filler for template in templates for filler in template):
+            if filler not in places:
+                places[filler] = _CONSTANT, term_id(self.key, str(filler)), len(self._texts)
+                self._texts += str(filler).encode() + b"\n"
+        found = [[places[filler] for filler in template] for template in templates]
+        source, id, text = ([[place[at] for place in each] for each in found] for at in range(3))
+        shape = (len(found), 3)
+        return _Templates(
+            np.array(source, np.int64).reshape(shape),
+            np.array(id, np.uint64).reshape(shape),
+            np.array(text, np.int64).reshape(shape),
+        )
 
     def __call__(self, batch: EventBatch) -> EventBatch:
         """The events with all they entail; the same batch where that is nothing more."""
-        parts = [(rows, template) for rows, template in self._applying(batch) if len(rows)]
-        if not parts:
+        rows, templates = self._applying(batch)
+        if not len(rows):
             return batch
         buffer = np.concatenate([batch.buffer, np.frombuffer(bytes(self._texts) + b"\n" * 64, np.uint8)])
-        added = [self._filled(batch, rows, template) for rows, template in parts]
+        own = (
+            batch.subject, batch.predicate, batch.object, batch.subject_at, batch.predicate_at, batch.object_at,
+            batch.number, batch.scale,
+        )  # fmt: skip
+        added = self._added(batch, rows, templates)
+        columns = [np.concatenate([stated, entailed]) for stated, entailed in zip(own, added, strict=True)]
         event = np.repeat(np.arange(batch.events), np.diff(batch.first))
-        columns = [
-            np.concatenate([own, *(each[at] for each in added)])
-            for at, own in enumerate(
-                (batch.subject, batch.predicate, batch.object, batch.subject_at, batch.predicate_at, batch.object_at,
-                 batch.number, batch.scale)
-            )
-        ]  # fmt: skip
-        event = np.concatenate([event, *(event[rows] for rows, _ in parts)])
+        event = np.concatenate([event, event[rows]])
         rows = _each_once(event, columns)
         subject, predicate, object, subject_at, predicate_at, object_at, number, scale = (column[rows] for column in columns)
         first = np.concatenate([[0], np.cumsum(np.bincount(event[rows], minlength=batch.events))]).astype(np.int64)
@@ -69,33 +133,33 @@ class EntailedEvents:
             subject_at=subject_at, predicate_at=predicate_at, object_at=object_at, number=number, scale=scale,
         )  # fmt: skip
 
-    def _applying(self, batch: EventBatch) -> list[tuple[_Rows, Template]]:
-        """Which rows each template is filled from."""
+    def _applying(self, batch: EventBatch) -> tuple[_Rows, _Rows]:
+        """Which templates are filled, and from which rows."""
         literal = batch.buffer[batch.object_at] == _QUOTE
-        found: list[tuple[_Rows, Template]] = []
-        for predicate in np.unique(batch.predicate).tolist():
-            for wants, template in self._by_predicate.get(predicate, ()):
-                found.append((np.flatnonzero((batch.predicate == np.uint64(predicate)) & (literal == wants)), template))
-        typed = np.flatnonzero(batch.predicate == np.uint64(term_id(self.key, str(TYPE))))
-        for kind in np.unique(batch.object[typed]).tolist():
-            rows = typed[batch.object[typed] == np.uint64(kind)]
-            found += ((rows, template) for template in self._by_class.get(kind, ()))
-        return found
+        found = []
+        for wants, groups in self._by_predicate.items():
+            rows = np.flatnonzero(literal == wants)
+            found.append(groups.filled(rows, batch.predicate[rows]))
+        typed = np.flatnonzero(batch.predicate == self._type)
+        found.append(self._by_class.filled(typed, batch.object[typed]))
+        rows, templates = (np.concatenate(column) for column in zip(*found, strict=True))
+        return rows, templates
 
-    def _filled(self, batch: EventBatch, rows: _Rows, template: Template) -> tuple[NDArray[np.generic], ...]:
-        ids, places = zip(*(self._column(batch, rows, filler) for filler in template), strict=True)
-        carries = isinstance(template[2], Slot) and template[2] is not Slot.SUBJECT
-        number = batch.number[rows] if carries else np.full(len(rows), np.nan)
-        scale = batch.scale[rows] if carries else np.full(len(rows), NOT_A_NUMBER, batch.scale.dtype)
-        return (*ids, *places, number, scale)
-
-    def _column(self, batch: EventBatch, rows: _Rows, filler: Filler) -> tuple[NDArray[np.uint64], _Rows]:
-        if filler is Slot.SUBJECT:
-            return batch.subject[rows], batch.subject_at[rows]
-        if isinstance(filler, Slot):
-            return batch.object[rows], batch.object_at[rows]
-        id, place = self._places[filler]
-        return np.full(len(rows), id, np.uint64), np.full(len(rows), place + len(batch.buffer), np.int64)
+    def _added(self, batch: EventBatch, rows: _Rows, templates: _Rows) -> tuple[NDArray[np.generic], ...]:
+        """The columns of what is entailed."""
+        source = self._templates.source[templates]
+        ids, texts = self._templates.id[templates], self._templates.text[templates] + len(batch.buffer)
+        for place in range(3):
+            for kind, term, text in (
+                (_SUBJECT, batch.subject, batch.subject_at),
+                (_OBJECT, batch.object, batch.object_at),
+            ):
+                taken = np.flatnonzero(source[:, place] == kind)
+                ids[taken, place], texts[taken, place] = term[rows[taken]], text[rows[taken]]
+        carries = source[:, 2] == _OBJECT
+        number = np.where(carries, batch.number[rows], np.nan)
+        scale = np.where(carries, batch.scale[rows], NOT_A_NUMBER).astype(batch.scale.dtype)
+        return *ids.T, *texts.T, number, scale
 
 
 def _each_once(event: _Rows, columns: list[NDArray[np.generic]]) -> _Rows:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import BGP, TriplePattern
 from scepter.ontology.entailment import Flattened
-from scepter.ontology.schema import Schema
+from scepter.ontology.schema import compiled
 from scepter.ontology.vocabulary import TYPE, speaks_of_schema
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.terms import Triple
@@ -28,7 +28,7 @@ def entailment_of(plan: QueryPlan, ontology: tuple[Triple, ...]) -> Flattened | 
 @lru_cache(maxsize=4)
 def _flattened(patterns: tuple[TriplePattern, ...], ontology: tuple[Triple, ...]) -> Flattened | None:
     """Kept for the plan that is made when the kind of time is known: a push would otherwise wait for a large schema again."""
-    schema = Schema.from_triples(ontology)
+    schema = compiled(ontology)
     if schema.extends_itself() or any(speaks_of_schema(predicate, None) for predicate in schema.triggers()[0]):
         return None
     stated = (entailed for triple in ontology if not schema.is_schema(triple) for entailed in schema.consequences(triple))

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from scepter.algebra.expressions import Constant, In, Variable
 from scepter.algebra.patterns import BGP, NegatedPropertySet, PathPattern, TriplePattern
 from scepter.algebra.timed import Rule, Sources
-from scepter.ontology.schema import Schema as OntologySchema
+from scepter.ontology.schema import compiled
 from scepter.physical.facts import Count, Seen
 from scepter.physical.nodes import nodes
 from scepter.physical.nodes.derive_nodes import Derive, DerivedPath, Picked, Recalled
@@ -168,14 +168,14 @@ class Leaves:
         return found
 
     def _feed(self, rules: Sequence[Rule], triple: TriplePattern) -> bool:
-        schema = OntologySchema.from_triples(self.facts.ontology)
+        schema = compiled(self.facts.ontology)
         return any(feeds_pattern(rule, BGP((triple,)), schema) for rule in rules)
 
     def _untabled(self, triple: TriplePattern) -> str:
         """Why tables cannot tell what entails a triple; empty where they can, or where nothing is entailed."""
         if not self.facts.ontology:
             return ""
-        if OntologySchema.from_triples(self.facts.ontology).flattened() is None:
+        if compiled(self.facts.ontology).flattened() is None:
             return "the schema has rules for rdf:type itself"
         return "" if speaks_of_data(triple) else "a pattern asks for statements of the schema"
 

@@ -39,7 +39,7 @@ from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import TIME_FUNCTIONS, Rule, TimedProgram, TimedQuery
 from scepter.algebra.timed_bounds import duration_bounds, least_duration
 from scepter.algebra.walk import find, walk
-from scepter.ontology.schema import Schema as OntologySchema
+from scepter.ontology.schema import compiled
 from scepter.optimizer.conditions import conjuncts
 from scepter.physical.nodes import nodes
 from scepter.physical.nodes.derive_nodes import Derive, DerivedRule, Recalled
@@ -111,7 +111,7 @@ def plan_program(program: TimedProgram, facts: IntervalFacts) -> tuple[Node, ...
     >>> [type(node).__name__ for node in every(plan_program(program, IntervalFacts(TimeKind.INTEGER))[0])]
     ['TripleScan', 'Once', 'TimeJoin', 'Answers']
     """
-    schema = OntologySchema.from_triples(facts.ontology)
+    schema = compiled(facts.ontology)
     graphs = any(next(find(part.pattern, PathPattern), None) is not None for part in program.parts)
     derives: tuple[Stratum, ...] = ()
     for stratum in strata(program.rules, schema):
@@ -323,7 +323,7 @@ class _Planner(Leaves):
         return not (self.facts.static or self.sources.default or self.tracked)
 
     def _fed(self, pattern: Pattern) -> bool:
-        schema = OntologySchema.from_triples(self.facts.ontology)
+        schema = compiled(self.facts.ontology)
         return any(feeds_pattern(rule, pattern, schema) for rule in self.together)
 
     def _semi_join(self, source: Node, test: Exists) -> Node:

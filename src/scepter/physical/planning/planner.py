@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 from scepter.algebra.continuous import ContinuousQuery, Extent, LastTriples, PeriodicQuery, Range
@@ -26,7 +25,7 @@ from scepter.algebra.windows import (
     WindowedQuery,
 )
 from scepter.errors import Diagnostic, QueryError, Span, option_error
-from scepter.ontology.schema import Schema
+from scepter.ontology.schema import compiled
 from scepter.physical.facts import Facts, Seen
 from scepter.physical.nodes.nodes import Node
 from scepter.physical.nodes.sequence_nodes import Refused, sequence
@@ -109,7 +108,7 @@ def _entailed(unit: Unit, facts: Facts) -> bool:
     """Whether events come with what they entail: to units that see a graph as one; the others match what triples entail."""
     if not facts.ontology or not isinstance(unit, Query | WindowedQuery):
         return False
-    if Schema.from_triples(facts.ontology).flattened() is None:
+    if compiled(facts.ontology).flattened() is None:
         raise option_error(
             "ontology",
             "the ontology has rules for rdf:type itself, and queries over graphs cannot be answered under them",
@@ -272,7 +271,7 @@ def _counts(extent: Extent, facts: Facts) -> Counts:
 
 def _unflattened(query: ContinuousQuery | PeriodicQuery, facts: Facts) -> str:
     """Why what the schema entails is not looked up in tables; empty where it is."""
-    schema = Schema.from_triples(chain(facts.schema, filter(Schema.is_schema, facts.ontology)))
+    schema = compiled(facts.schema, facts.ontology)
     uses: list[TriplePattern | PathPattern] = [*find(query.pattern, TriplePattern), *find(query.pattern, PathPattern)]
     if schema.extends_itself() or schema.reduced(uses).flattened() is None:
         return "the schema has rules for rdf:type itself"

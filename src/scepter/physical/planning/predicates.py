@@ -29,7 +29,7 @@ from scepter.algebra.query import Query, Scan, Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.walk import Algebra, children, find
 from scepter.algebra.windows import CountWindow, WindowedQuery, is_window_graph, scans
-from scepter.ontology.schema import Schema
+from scepter.ontology.schema import compiled
 from scepter.ontology.vocabulary import SCHEMA_PREDICATES, TYPE
 from scepter.physical.facts import Facts
 from scepter.rdf.terms import IRI, OWL, Term, Triple
@@ -107,7 +107,7 @@ def _entailing(parts: Iterable[Algebra], facts: Facts) -> Predicates:
     found = _named(nodes)
     if found is None or not (facts.ontology or facts.schema):
         return found
-    schema = Schema.from_triples(chain(facts.ontology, facts.schema))
+    schema = compiled(facts.ontology, facts.schema)
     if schema.extends_itself():
         return None
     triggers, _ = schema.reduced([n for n in nodes if isinstance(n, TriplePattern | PathPattern)]).triggers()

@@ -20,7 +20,7 @@ from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.container import pack, unpack
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import FIXED, Texts
-from scepter.ontology.schema import Schema
+from scepter.ontology.schema import compiled
 from scepter.physical.distribution.cutting import ADDED, numbers_above
 from scepter.physical.distribution.partitioning import asks
 from scepter.physical.metrics import Metrics
@@ -62,7 +62,7 @@ class BucketWork:
         self.bucket = bucket
         self.texts = texts
         if like is None:
-            schema = Schema.from_triples(job.ontology) if unit.entailed else None
+            schema = compiled(job.ontology) if unit.entailed else None
             flattened = None if schema is None else schema.flattened()
             self._entailing = None if flattened is None else EntailedEvents(flattened, job.key)
             known = job.background()
