@@ -13,7 +13,8 @@ from naive.search import Row, search
 from scepter.algebra.expressions import Arithmetic, Compare, Constant, Expression, Variable
 from scepter.algebra.query import Selection
 from scepter.kernel.condition.programs import number_of
-from scepter.kernel.scan.solutions import Int64, Solutions
+from scepter.kernel.rows import Int64
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.runs import Runs, Waiting
 from scepter.kernel.sequence.step_search import Order, StepSearch
 from scepter.kernel.sparql.context import Context

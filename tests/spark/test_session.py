@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from scepter.errors import OptionError
 from scepter.runtime.spark.java import java_home
-from scepter.runtime.spark.session import LOCAL_SETTINGS, SETTINGS, machine_settings, with_retries
+from scepter.runtime.spark.session import LOCAL_SETTINGS, PARTITIONS, SETTINGS, machine_settings, partitions, with_retries
 
 
 def a_java(folder: Path) -> Path:
@@ -45,6 +45,11 @@ def test_only_this_machine_gets_loopback() -> None:
         assert machine_settings(near) == {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     for far in ("spark://host:7077", "yarn", "spark://127.0.0.1.example:7077", "k8s://https://127.0.0.1:6443"):
         assert machine_settings(far) == {}
+
+
+def test_the_partitions_that_spark_submit_was_given_rule() -> None:
+    assert partitions({PARTITIONS: "3"}, 100) == "3"
+    assert partitions({}, 100) == "100"
 
 
 def test_java_home_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scepter.bench.contenders import missing
-from scepter.bench.model import ON_SPARK, SCEPTER, Measurement, Point, Room, Sample, Workload
+from scepter.bench.model import ON_SPARK, SCEPTER, TASKS, Measurement, Point, Room, Sample, Workload
 from scepter.errors import DataError, Diagnostic, option_error
 
 ENGINES: Final = ("local", "spark", "both")
@@ -40,7 +40,7 @@ class Choice:
     def contenders(self, point: Point) -> Iterator[str]:
         """What runs a point: the engines asked for, then the yardsticks."""
         for name in point.contenders:
-            if self.engine in ("both", "spark" if name in ON_SPARK else "local"):
+            if name == TASKS or self.engine in ("both", "spark" if name in ON_SPARK else "local"):
                 yield name
         if self.yardsticks:
             yield from point.yardsticks

@@ -25,6 +25,8 @@ SCEPTER = (
 """What of Scepter can run a point; whatever else runs one is a yardstick."""
 ON_SPARK = ("spark", "live", "command", "micro-batches", "empty-micro-batches")
 """What of it needs a JVM."""
+TASKS = "tasks"
+"""Spark's tasks one after the other in one process: of either engine."""
 
 LOAD, SCAN = "load, CPU s", "scan, CPU s"
 """What the engine in this process tells: what is done up to the first batch (static data, set-up), the look ahead, and

@@ -19,7 +19,7 @@ from scepter.lift.plain import Quad, plain_quads
 from scepter.lift.reader import MappedReaders
 from scepter.lift.suggest import suggested
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.extensions import TABLES
+from scepter.rdf.extensions import TABLES, foreign
 from scepter.rdf.faults import NO_TIME
 from scepter.rdf.files import HEAD, format_extension
 from scepter.rdf.hashing import TermKey
@@ -38,6 +38,8 @@ Shown = tuple[str, list[str], list[tuple[str, str, str]]]
 
 def print_suggestion(file: IO[bytes], path: Path) -> None:
     """A first mapping for a file."""
+    if (why := foreign(_peeked(file))) is not None:
+        raise option_error("unknown-format", f"{path} cannot be read: {why}")
     extension = format_extension(path)
     if extension not in (*TABLES, ".parquet"):
         extension = ".jsonl" if _peeked(file).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else ".csv"
@@ -114,6 +116,8 @@ def _read(
     reader = lift.reader(extension)
     if reader is None:
         raise option_error("unknown-format", f"{path}: no rows or documents that a mapping could read")
+    if (why := foreign(_peeked(file))) is not None:
+        raise option_error("unknown-format", f"{path} cannot be read: {why}")
     reading = Reading(TermKey.fixed(), 0, str(path), letters, None, ReadState(times=times), BATCH_BYTES, {})
     return _events(reader(file, reading))
 

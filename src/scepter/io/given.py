@@ -25,7 +25,7 @@ from scepter.rdf.terms import IRI, Literal
 from scepter.rdf.times import TimeProperties
 from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
 from scepter.runtime.push import Event
-from scepter.runtime.queries import Query
+from scepter.runtime.queries import Query, by_stream
 from scepter.runtime.versions import graph_of, named_versions, varying
 
 Given: TypeAlias = Any
@@ -45,14 +45,10 @@ def given_streams(query: Query, streams: Given, lifts: Mapping[str, Lift] | None
     a query of one stream what it is read from."""
     if not isinstance(streams, Mapping):
         streams = _given_alone(query, streams)
-    sources: dict[str, EventSource] = {}
-    for name, source in streams.items():
-        if not isinstance(name, str):
-            raise option_error("streams", f"{name!r} names no stream", help="write the stream's IRI, or its name in the query")
-        iri = query.resolve_stream(name)
-        if iri in sources:
-            raise option_error("stream-twice", f"the stream <{iri}> is given twice", help="give it once")
-        sources[iri] = open_given(source, name, iri, None if lifts is None else lifts.get(iri))
+    sources = {
+        iri: open_given(source, name, iri, None if lifts is None else lifts.get(iri))
+        for iri, (name, source) in by_stream(query, {name: (name, source) for name, source in streams.items()}).items()
+    }
     for iri in query.streams:
         if iri not in sources:
             stream = next(s for s in query.lowered.streams if s.iri.value == iri)
@@ -160,7 +156,7 @@ def _as_table(given: Given, name: str) -> Any:
 
 def _in_plain_types(table: Any) -> Any:
     """The table with its graphs as lists of plain strings: polars has views of them."""
-    if "graph" not in table.column_names or table.schema.field("graph").type == _TRIPLES:
+    if table.column_names.count("graph") != 1 or table.schema.field("graph").type == _TRIPLES:
         return table
     graphs = [_plain_lists(chunk).cast(_TRIPLES) for chunk in table.column("graph").chunks]
     return table.set_column(table.column_names.index("graph"), "graph", pa.chunked_array(graphs, _TRIPLES))

@@ -25,6 +25,7 @@ from scepter.rdf.files import (
     CHANGED,
     HEAD,
     KNOWN,
+    broken_link,
     check_name,
     format_extension,
     format_of,
@@ -390,6 +391,8 @@ def open_live(spec: str, lift: Lift | None = None) -> LiveSource:
         return PipeLive(spec, _standard_input, lift)
     if path.is_fifo():
         return PipeLive(spec, lambda: path.open("rb"), lift)
+    if leads_nowhere(path):
+        raise broken_link(path)
     if not path.exists():
         raise option_error("missing-source", f"{spec} does not exist", help="a file that is followed must be there")
     format = format_of(path, lift)

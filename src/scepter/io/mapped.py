@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from scepter.errors import a_type, option_error
-from scepter.io.sources import open_source
+from scepter.io.sources import FileSource, open_source
 from scepter.lift.context import load_context, no_table
 from scepter.lift.reader import MappedReaders, needed_columns, table_batches
 from scepter.rdf.batch import DeadLetter, EventBatch
@@ -53,7 +53,12 @@ class MappedEvents:
     ) -> Iterator[EventBatch]:
         """The events in the order of the rows."""
         reading = Reading(key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {})
-        if isinstance(self.rows, pa.Table):
+        if isinstance(self.rows, FileSource):
+            yield from self.rows.batches(
+                key, stream_index, dead_letter,
+                predicates=predicates, run=run, batch_bytes=batch_bytes, progress=progress,
+            )  # fmt: skip
+        elif isinstance(self.rows, pa.Table):
             if not isinstance(self.lift, MappedReaders):
                 raise no_table(self.name)
             # a column that is missing is an error here: whoever has the table at hand can name it
@@ -79,6 +84,8 @@ class MappedEvents:
             yield from batch_events(batch, self.stream)
 
     def __repr__(self) -> str:
+        if isinstance(self.rows, FileSource):
+            return f"<events of {self.name} by {self.lift.name}>"
         count = self.rows.num_rows if isinstance(self.rows, pa.Table) else len(self.rows)
         return f"<events of {count} rows by {self.lift.name}>"
 
@@ -92,8 +99,8 @@ def events(
     time_property: str | Iterable[str] | None = None,
 ) -> EventSource:
     """The events that a mapping makes of rows: a table (pandas, polars, Arrow), a list of dictionaries, or a file of CSV, JSON
-    or Parquet. `map` is a mapping in YARRRML or RML, its file or its text; for JSON and dictionaries `context`, a JSON-LD
-    context, does as well, with `time_property` for the time.
+    or Parquet. `map` is a mapping in YARRRML or RML, its file, its text or its dictionary; for JSON and dictionaries
+    `context`, a JSON-LD context, does as well, with `time_property` for the time.
 
     >>> made = events([{"t": 1, "who": "ann"}], '''
     ... prefixes: {ex: "http://example/"}
@@ -110,7 +117,9 @@ def events(
         raise option_error("events", "events are made by a mapping or by a context", help="give map=… or context=…")
     lift: Lift = mapped(map, times) if context is None else load_context(context)
     if isinstance(rows, (str, Path)):
-        return open_source(rows, lift=lift)
+        source = open_source(rows, lift=lift)
+        # with the name of a stream they may be gone through one by one
+        return MappedEvents(str(rows), source, lift, stream, times) if stream and isinstance(source, FileSource) else source
     return MappedEvents("rows", as_rows(rows), lift, stream, times)
 
 
@@ -119,6 +128,8 @@ def as_table(given: Any) -> pa.Table | None:
     cannot read."""
     if hasattr(given, "collect_schema") and not hasattr(given, "__arrow_c_stream__"):
         raise ValueError(f"a {type(given).__name__} of polars is not computed yet; give its .collect()")
+    if hasattr(given, "iloc") and not hasattr(given, "columns"):
+        raise ValueError(f"a {type(given).__name__} of pandas is one column; give a table, .to_frame() makes one")
     try:
         if isinstance(given, pa.RecordBatch):
             return pa.Table.from_batches([given])

@@ -20,14 +20,14 @@ from scepter.kafka.address import Address
 from scepter.kafka.messages import Message
 from scepter.rdf.assigning import AssignTime
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.extensions import is_log
+from scepter.rdf.extensions import TABLES, is_log
 from scepter.rdf.files import sniffed
 from scepter.rdf.formats import transcode
 from scepter.rdf.joined import Joined
 from scepter.rdf.limits import BeyondLimit, loads
 from scepter.rdf.messages import log_events
 from scepter.rdf.nquads import NQuadsReader
-from scepter.rdf.readers import Lift, Reading, reader_of
+from scepter.rdf.readers import Lift, Reading, needs_map, reader_of
 
 _LINES: Final = frozenset({".nq", ".nquads", ".nt"})
 _DOCUMENTS: Final = {".trig": ox.RdfFormat.TRIG, ".ttl": ox.RdfFormat.TURTLE, ".jsonld": ox.RdfFormat.JSON_LD}
@@ -180,11 +180,14 @@ def looks_like(address: Address, message: Message, lift: Lift | None = None) -> 
     if address.format:
         return address.format
     value = message.value()
-    return None if value is None else sniffed(value[: 1 << 16], lift)
+    found = None if value is None else sniffed(value[: 1 << 16], lift)
+    return None if found in TABLES and lift is None else found
 
 
 def unknown_format(address: Address, message: Message) -> Exception:
-    """The error for messages whose format nobody tells."""
+    """The error for messages whose format nobody tells, or that are JSON and nobody says what it means."""
+    if sniffed((message.value() or b"")[: 1 << 16], None) in TABLES:
+        return needs_map(address.place(message.partition(), message.offset()))
     shown = (message.value() or b"")[:60].decode("utf-8", errors="replace")
     return option_error(
         "unknown-format",

@@ -209,7 +209,7 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 timeless.append(place)
             case _:
                 raise AssertionError(f"{type(leaf).__name__} is no leaf")
-    found = [LeafGroup(tuple(places), None, graph_scans([leaves[i] for i in places], around)) for places in sequences.values()]
+    found = [LeafGroup(tuple(places), None, _graph_scans([leaves[i] for i in places], around)) for places in sequences.values()]
     for (kind, streams), places in together.items():
         most = MOST_SCANS if kind is TripleScan else len(places)
         for at in range(0, len(places), most):
@@ -251,8 +251,8 @@ def _event_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
     return EventScans(some, around.schema, around.key, around.texts, around.lineage, around.occurrences())
 
 
-def graph_scans(leaves: Sequence[Node], around: Surroundings, *, ticked: bool | None = None) -> GraphScans:
-    """The scans of one plan, and its ticks if they are among them or asked for."""
+def _graph_scans(leaves: Sequence[Node], around: Surroundings) -> GraphScans:
+    """The scans of one plan, and its ticks if they are among them."""
     some = [leaf for leaf in leaves if isinstance(leaf, GraphScan)]
     plan, flattened = some[0].plan, some[0].flattened
     around.background.attach(around.key, around.texts, [graph for leaf in some for graph in leaf.scan.graphs])
@@ -261,7 +261,7 @@ def graph_scans(leaves: Sequence[Node], around: Surroundings, *, ticked: bool | 
     scans = Scans(*shared) if flattened is None else EntailedScans(*shared, around.texts, flattened)
     return GraphScans(
         plan, [leaf.place for leaf in some], scans, around.texts, around.lineage, around.part, around.streams, around.graphs,
-        ticked=len(some) < len(leaves) if ticked is None else ticked,
+        ticked=len(some) < len(leaves),
     )  # fmt: skip
 
 

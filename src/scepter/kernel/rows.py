@@ -57,6 +57,20 @@ class Mappings(NamedTuple):
         """Some rows."""
         return Mappings(self.ids[rows], self.refs[rows], self.number[rows], self.scale[rows])
 
+    def columns(self, order: Sequence[int]) -> Mappings:
+        """The same mappings with their columns chosen and ordered; -1 is a variable that none of them binds."""
+        if tuple(order) == tuple(range(self.ids.shape[1])):
+            return self
+        free = [i for i, column in enumerate(order) if column < 0]
+        if len(free) == len(order):
+            return mappings(len(self.ids), len(order))
+        ids, refs = self.ids.take(order, axis=1), self.refs.take(order, axis=1)
+        found = Mappings(ids, refs, self.number.take(order, axis=1), self.scale.take(order, axis=1))
+        if free:  # -1 has taken the last column, which is then unbound
+            found.ids[:, free], found.refs[:, free] = 0, NO_REF
+            found.number[:, free], found.scale[:, free] = np.nan, NOT_A_NUMBER
+        return found
+
     def column(self, place: int) -> Mappings:
         """One column, not copied."""
         return Mappings(self.ids[:, place], self.refs[:, place], self.number[:, place], self.scale[:, place])
@@ -103,15 +117,7 @@ class Rows(ColumnTable):
             return self
         if not len(self):
             return empty(len(order))
-        free = [i for i, column in enumerate(order) if column < 0]
-        if len(free) == len(order):
-            ids, refs, number, scale = mappings(len(self), len(order))
-        else:  # -1 takes the last column, which is then unbound
-            ids, refs = self.ids.take(order, axis=1), self.refs.take(order, axis=1)
-            number, scale = self.number.take(order, axis=1), self.scale.take(order, axis=1)
-            if free:
-                ids[:, free], refs[:, free], number[:, free], scale[:, free] = 0, NO_REF, np.nan, NOT_A_NUMBER
-        return Rows(ids, refs, number, scale, self.start, self.end, self.since, self.until, self.lineage)
+        return Rows(*self.mappings.columns(order), self.start, self.end, self.since, self.until, self.lineage)
 
     def valid(self, since: Int64, until: Int64) -> Rows:
         """The same rows with another validity."""
@@ -262,10 +268,10 @@ def cut(rows: Rows, time: int) -> tuple[Rows, Rows]:
     return rows.between(0, at), rows.between(at, len(rows))
 
 
-def merged(left: Rows, right: Rows, places: Sequence[int], width: int) -> Mappings:
+def merged(left: Mappings, right: Mappings, places: Sequence[int], width: int) -> Mappings:
     """The mappings of compatible pairs: the left's columns first, the right's put at `places` where the left binds nothing."""
     wide = right.columns([places.index(i) if i in places else -1 for i in range(width)])
-    first = left.columns([i if i < left.width else -1 for i in range(width)])
+    first = left.columns([i if i < left.ids.shape[1] else -1 for i in range(width)])
     unbound = first.ids == 0
     return Mappings(
         np.where(unbound, wide.ids, first.ids),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.scan.solutions import Int64, UInt64
+from scepter.kernel.rows import Int64, UInt64
 from scepter.rdf.arena import NO_REF, TextArena, gather
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.distinct import distinct

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from scepter.lift.stamps import write_integers, write_stamps
 from scepter.rdf.terms import STRING, XSD
 
-PLAIN, INTEGER, DOUBLE, BOOLEAN, DATE_TIME, DATE, DECIMAL, HEX = range(8)
+PLAIN, INTEGER, DOUBLE, BOOLEAN, DATE_TIME, DATE, DECIMAL, HEX, TIME, DURATION = range(10)
 NATURAL: Final = (
     STRING, XSD + "integer", XSD + "double", XSD + "boolean", XSD + "dateTime", XSD + "date", XSD + "decimal",
-    XSD + "hexBinary",
+    XSD + "hexBinary", XSD + "time", XSD + "dayTimeDuration",
 )  # fmt: skip
 """The datatypes of natural values, by code."""
 _SECOND: Final = 1_000_000
@@ -196,8 +196,45 @@ def _spelt(array: pa.Array) -> tuple[pa.Array, int]:
         return array.cast(pa.string()), PLAIN
     if pa.types.is_string_view(kind):
         return array.cast(pa.large_string()), PLAIN
-    # structs and maps are no values; a path may lead into them
+    if pa.types.is_time(kind):
+        # Arrow writes six decimals
+        texts = array.cast(pa.time64("us"), safe=False).cast(pa.string())
+        return pc.replace_substring_regex(texts, pattern=r"\.?0+$", replacement=""), TIME
+    if pa.types.is_duration(kind):
+        whole = array.cast(pa.duration("us"), safe=False).cast(pa.int64()).to_pylist()
+        return pa.array([None if each is None else _duration(each) for each in whole], pa.string()), DURATION
+    # structs and maps are no values (`is_value`); a path may lead into them
     return pa.nulls(len(array), pa.string()), PLAIN
+
+
+def is_value(kind: pa.DataType) -> bool:
+    """Whether the cells of a column of such a type are values, or lists of them."""
+    while (
+        pa.types.is_dictionary(kind)
+        or pa.types.is_list(kind)
+        or pa.types.is_large_list(kind)
+        or pa.types.is_fixed_size_list(kind)
+    ):
+        kind = kind.value_type
+    return any(
+        test(kind)
+        for test in (
+            pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary, pa.types.is_large_binary,
+            pa.types.is_boolean, pa.types.is_null, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal,
+            pa.types.is_timestamp, pa.types.is_date, pa.types.is_time, pa.types.is_duration,
+        )
+    )  # fmt: skip
+
+
+def _duration(microseconds: int) -> str:
+    """A duration as XSD writes it, in seconds alone.
+
+    >>> _duration(-90_500_000)
+    '-PT90.5S'
+    """
+    seconds, rest = divmod(abs(microseconds), 1_000_000)
+    decimals = f".{rest:06d}".rstrip("0") if rest else ""
+    return f"{'-' if microseconds < 0 else ''}PT{seconds}{decimals}S"
 
 
 def _floats(array: pa.Array) -> pa.Array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ import pyoxigraph as ox
 from scepter.errors import OptionError, a_type, option_error
 from scepter.lift.documents import json_documents
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.limits import DEFAULT, check_json
+from scepter.rdf.limits import DEFAULT, BeyondLimit, check_json, loads
 from scepter.rdf.messages import JsonMessages
 from scepter.rdf.readers import Document, Reader, Reading, message_batches
 
@@ -68,11 +69,30 @@ class ContextReaders:
 def _texts(messages: JsonMessages, documents: Iterable[Document], reading: Reading) -> Iterator[tuple[bytes, int | None]]:
     for line, found in documents:
         try:
-            text = json.dumps(found, default=str).encode()
+            text = _written(found)
         except (TypeError, ValueError, RecursionError) as error:  # a dictionary at hand may have keys, or itself, within
             reading.dead_letter(DeadLetter(reading.source_name, line, f"not JSON: {error}"))
         else:
             yield messages.read(text, line), line
+
+
+def _written(document: Any) -> bytes:
+    """A document as JSON. Of rows of a program, NaN is a cell without a value, as in a table."""
+    try:
+        return json.dumps(document, default=str, allow_nan=False).encode()
+    except ValueError:
+        return json.dumps(_without_nan(document), default=str, allow_nan=False).encode()
+
+
+def _without_nan(given: Any) -> Any:
+    match given:
+        case dict():
+            return {key: _without_nan(value) for key, value in given.items()}
+        case list():
+            return [_without_nan(value) for value in given]
+        case float() if math.isnan(given):
+            return None
+    return given
 
 
 def load_context(given: object) -> ContextReaders:
@@ -112,8 +132,10 @@ def _wrong(message: str, help: str) -> OptionError:
 
 def _parsed(text: str, name: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return loads(text.encode("utf-8", errors="surrogatepass"), DEFAULT)
+    except BeyondLimit as error:
+        raise _wrong(f"{name} is no JSON-LD context: {error}", "see JSON-LD 1.1, section 4.1") from None
+    except ValueError as error:
         raise _wrong(f"{name} is not JSON: {error}", 'a context is JSON: {"@context": {"name": "http://…"}}') from None
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.errors import OptionError, option_error
+from scepter.errors import OptionError, nearest, option_error
 from scepter.lift.columns import Column
 from scepter.lift.model import Constant, EventSection, Made, Mapping, TermMap, TermType, TriplesMap
 from scepter.lift.placing import Placing, drop_repeated
-from scepter.lift.rows import Rows
+from scepter.lift.rows import DocumentRows, Rows
 from scepter.lift.terms import Before, Terms, Writer
 from scepter.lift.times import KINDS, NO_TIME, text_times, typed_times
 from scepter.rdf.batch import DeadLetter, EventBatch
@@ -30,6 +30,8 @@ from scepter.rdf.untimed import NO_VALUE, ROW_WITHOUT
 from scepter.timeline import LAST_INSTANT, TimeKind
 
 _SHOWN = 1000
+_LOOKED_AT = 100
+"""So many documents of a block are looked at that make no triple."""
 _VALUE = 200
 """How much of a value a reason shows."""
 
@@ -77,6 +79,7 @@ class Lifter:
         ]
         self._may_repeat = _may_repeat(self._pairs)
         used: list[TermMap] = [term for pair in self._pairs for term in (pair.subject, pair.predicate, pair.object)]
+        objects = [pair.object for pair in self._pairs]
         section = self._section
         used += [term for term in (section.time, section.end, section.event) if term is not None]
         self.needed = tuple(dict.fromkeys(name for term in used if isinstance(term, Made) for name in term.references))
@@ -84,6 +87,12 @@ class Lifter:
         self._telling = section.event if isinstance(section.event, Made) else None
         """What tells the events of rows apart: a name without a field is that of every row, and each is an event."""
         self._before = Before()
+        known = {name for term in used if term not in objects for name in _fields(term)}
+        self._asked_fields = tuple(name for term in dict.fromkeys(objects) for name in _fields(term) if name not in known)
+        self._fields = tuple(
+            dict.fromkeys(name for each in maps for _, object in each.objects for name in _fields(object) if name not in known)
+        )
+        """What triples are made of besides their subjects, also those that nobody asks for."""
 
     def _asked(self, predicate: TermMap, predicates: frozenset[int] | None) -> bool:
         if predicates is None or not isinstance(predicate, Constant):
@@ -105,7 +114,27 @@ class Lifter:
         for row, reason in [*((fault.row, fault.reason) for fault in writer.faults), *sorted(rows.faults.items())]:
             if events.of_row[row] >= 0:
                 dead_letter(self._letter(rows, row, reason, source))
+        if isinstance(rows, DocumentRows) and (source, self._fields) not in run.told:
+            self._tell_absent(rows, events.of_row >= 0, source, dead_letter, run)
         return batch, taken
+
+    def _tell_absent(
+        self, rows: DocumentRows, usable: NDArray[np.bool_], source: str, dead_letter: DeadLetterTaker, run: ReadState
+    ) -> None:
+        """A dead letter, once for a source, for a document that has none of the fields that triples are made of, and others:
+        a name that is misspelt, or a schema that has changed. Fields that are null, or come and go by themselves, are not."""
+        bare = usable.copy()
+        for name in self._asked_fields:
+            column = rows.column(name)
+            bare[column.valid if column.owner is None else column.owner[column.valid]] = False
+        for row in np.flatnonzero(bare)[:_LOOKED_AT].tolist() if self._asked_fields else ():
+            if strange := rows.strange(row, self._fields, self.needed):
+                close = nearest(self._fields[0], strange)
+                hint = f"did the mapping mean {close}?" if close else f"it has {', '.join(strange[:20])}"
+                fields = " nor ".join(self._fields[:20])
+                dead_letter(self._letter(rows, row, f"there is no field {fields}: {hint} (told once)", source))
+                run.told.add((source, self._fields))
+                return
 
     def part(self, two: Rows) -> bool:
         """Whether two rows that follow each other are of two events."""
@@ -293,6 +322,10 @@ def _by_property(maps: list[TriplesMap], times: TimeProperties) -> EventSection 
         if ranked.start in found and ranked.end in found:
             return EventSection(found[ranked.start], found[ranked.end])
     return None
+
+
+def _fields(term: TermMap) -> tuple[str, ...]:
+    return tuple(term.references) if isinstance(term, Made) else ()
 
 
 def _may_repeat(pairs: list[Pair]) -> bool:

@@ -249,4 +249,4 @@ def _is_event_table(file: IO[bytes] | pa.NativeFile) -> bool:
         return False
     finally:
         file.seek(0)
-    return set(schema.names) >= _EVENT_TABLE and pa.types.is_list(schema.field("graph").type)
+    return set(schema.names) >= _EVENT_TABLE and pa.types.is_list(schema.field(schema.names.index("graph")).type)

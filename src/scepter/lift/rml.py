@@ -14,9 +14,11 @@ from typing import Final, NoReturn
 import pyoxigraph as ox
 
 from scepter.errors import nearest, option_error
+from scepter.lift.datatypes import refused_datatype
 from scepter.lift.model import Constant, EventSection, Hint, Made, Mapping, Part, Reference, TermMap, TermType, TriplesMap
 from scepter.lift.templates import rml_template
 from scepter.lift.yarrrml import event_section
+from scepter.rdf.limits import DEFAULT, BeyondLimit, check_turtle
 from scepter.rdf.rdf12 import DIRECTION, TRIPLE_TERM, refused_tag, spelled
 from scepter.rdf.terms import IRI, LANG_STRING, TYPE, BlankNode, Literal, Term
 
@@ -61,10 +63,13 @@ def read_rml(text: str, name: str) -> Mapping:
     """The mapping of an RML text in Turtle; raises OptionError that says what is wrong."""
     graph = _Rml(name)
     try:
+        check_turtle(text.encode("utf-8", errors="surrogatepass"), DEFAULT)
         quads = ox.parse(text, format=ox.RdfFormat.TURTLE, base_iri=_BASE)
         for quad in quads:
             graph.add(quad)
         graph.base = None if quads.base_iri == _BASE else quads.base_iri
+    except BeyondLimit as error:
+        raise option_error("mapping", f"{name}: not read: {error}") from None
     except SyntaxError as error:
         place = f"{name}:{error.lineno or 1}"
         raise option_error("mapping", f"{place}: not Turtle: {error.msg.split(': ', 1)[-1]}") from None
@@ -213,6 +218,8 @@ class _Rml:
         if (template is None) == (reference is None):
             self.refuse(node, "a term map has a constant, a reference or a template")
         datatype, language = self.typing(node, "datatype"), self.typing(node, "language")
+        if datatype is not None and (wrong := refused_datatype(datatype)) is not None:
+            self.refuse(node, "; ".join(filter(None, wrong)))
         type = self.term_type(node, default, template is not None, datatype is not None or language is not None)
         parts = self.parts(node, template, reference)
         if type is TermType.IRI and template is not None:

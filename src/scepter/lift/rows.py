@@ -177,6 +177,18 @@ class DocumentRows:
         """The line that the document begins on."""
         return self.lines[row]
 
+    def strange(self, row: int, fields: Sequence[str], others: Sequence[str]) -> list[str]:
+        """The names in an item that lead to no field, if none leads to one of `fields`: else none."""
+        item = self.items[row]
+        if not isinstance(item, dict) or any(self._head(name) in item for name in fields):
+            return []
+        known = {self._head(name) for name in others}
+        return [name for name in item if isinstance(name, str) and name not in known]
+
+    def _head(self, reference: str) -> object:
+        path = parse_path(reference)
+        return path.steps[0] if path.steps else None
+
     def text(self, row: int) -> str:
         """The item as JSON."""
         item = self.items[row]

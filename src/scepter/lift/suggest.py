@@ -29,6 +29,13 @@ _KEY_NAME: Final = re.compile(
     r"(?i)sensor|device|station|machine|house|room|user|customer|account|vehicle|vessel|symbol|host|source"
 )
 _ID_NAME: Final = re.compile(r"(?i)(?:^|_|\.)id$|Id$|^name$")
+_OTHER_TIME: Final = re.compile(r"\d{1,4}[./]\d{1,2}[./]\d{2,4}|\d{1,2}/[A-Z][a-z]{2}/\d{4}:|[A-Z][a-z]{2}, \d")
+_DAYS: Final = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d.%m.%y")
+_FORMS: Final = (
+    *(f"{day}{hour}" for day in _DAYS for hour in ("", " %H:%M:%S", " %H:%M", " %I:%M:%S %p", " %I:%M %p", " %H:%M:%S.%f")),
+    "%d/%b/%Y:%H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %Z",
+)  # fmt: skip
+"""Forms of times besides ISO 8601, as spreadsheets, web servers and mails write them."""
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][\w-]*\Z")
 
 Sample = Mapping[str, Sequence[object]]
@@ -51,7 +58,12 @@ def _documents(file: IO[bytes], name: str) -> tuple[Sample, str | None]:
     each = itertools.chain.from_iterable(json_documents(file, name, lambda letter: None))
     documents = [document for _, document in itertools.islice(each, _ROWS)]
     sample = _fields(documents)
-    array, within, _ = (_time(sample) or "").rpartition("[*].")
+    time = _time(sample)
+    array, within, _ = (time or "").rpartition("[*].")
+    if time is None and len(documents) == 1:
+        # one document of many items, whose times are spelt as nobody here knows: the items are the rows all the same
+        arrays = [key.rpartition("[*].")[0] for key in sample if "[*]." in key]
+        array, within = max(arrays, key=arrays.count, default=""), "[*]." if arrays else ""
     if not within:
         return sample, None
     iterator = f"$.{array}[*]"
@@ -129,6 +141,7 @@ def _written(sample: Sample, name: str, iterator: str | None) -> str:
         lines += ["# time: $(field)        # no field looks like a time: name it here"]
     else:
         lines += [f"time: {_value(time)}", *([f"end: {_value(end)}"] if end else []), *_unit(sample[time])]
+        lines += _form(sample[time])
     lines += [
         "mappings:",
         "  row:",
@@ -136,7 +149,9 @@ def _written(sample: Sample, name: str, iterator: str | None) -> str:
         f"    s: {_subject_text(subject)}" if subject else "    # s: ex:$(field)     # what the rows are about",
     ]
     lines += ["    po:"]
-    pairs = [_pair(key, values) for key, values in sample.items() if key not in (time, end, subject)]
+    # an object that is null in some documents is no value in any
+    objects = {key for key in sample if any(other.startswith((f"{key}.", f"{key}[")) for other in sample)}
+    pairs = [_pair(key, values) for key, values in sample.items() if key not in (time, end, subject, *objects)]
     return "\n".join([*lines, *(pairs or ["      - [a, ex:Row]"])]) + "\n"
 
 
@@ -180,7 +195,33 @@ def _is_stamp(value: object) -> bool:
 
 
 def _is_time(values: Sequence[object]) -> bool:
-    return _mostly(_spelt_time, [value for value in values if value is not None])
+    given = [value for value in values if value is not None]
+    return _mostly(_spelt_time, given) or bool(_forms(given))
+
+
+def _forms(values: Sequence[object]) -> list[str]:
+    """The forms that most of the values have, if it is nearly all of them, the likelier first; none of ISO 8601."""
+    texts = [value for value in values if isinstance(value, str) and _OTHER_TIME.match(value)]
+    if not texts or len(texts) < _ENOUGH * len(values):
+        return []
+    fits = {form: sum(_has_form(text, form) for text in texts) for form in _FORMS}
+    most = max(fits.values())
+    return [form for form in _FORMS if fits[form] == most] if most >= _ENOUGH * len(values) else []
+
+
+def _has_form(text: str, form: str) -> bool:
+    try:
+        datetime.strptime(text, form)
+    except ValueError:
+        return False
+    return True
+
+
+def _form(values: Sequence[object]) -> list[str]:
+    """How times are written, where it is not ISO 8601."""
+    forms = _forms([value for value in values if value is not None])
+    doubt = f"        # or {forms[1]}: the sample fits both" if len(forms) > 1 else ""
+    return [f"time-format: {json.dumps(forms[0])}{doubt}"] if forms else []
 
 
 def _spelt_time(value: object) -> bool:

@@ -18,6 +18,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from scepter.errors import nearest
+from scepter.lift.columns import is_value
 from scepter.lift.records import record_blocks
 from scepter.lift.rows import TableRows
 from scepter.rdf.batch import DeadLetter
@@ -213,19 +214,32 @@ def parquet_rows(
         table = pq.ParquetFile(opened)
         names = table.schema_arrow.names
         tell_missing([name for name in needed if column_of(name, names) is None], names, source, dead_letter)
+        _tell_nested(table.schema_arrow, needed, source, dead_letter)
         wanted = list(dict.fromkeys(found for name in needed if (found := column_of(name, names)) is not None))
         if not wanted:
             return
         # texts that repeat stand once in the file, and need be written once
-        texts = [name for name in wanted if pa.types.is_string(table.schema_arrow.field(name).type)]
+        texts = [name for name in wanted if pa.types.is_string(table.schema_arrow.field(names.index(name)).type)]
         table = pq.ParquetFile(opened, metadata=table.metadata, read_dictionary=texts)
         # what threads gain on the wall they take from whoever works on the block before
         blocks = table.iter_batches(batch_size=_PARQUET_ROWS, columns=wanted, use_threads=False)
         while (block := next(blocks, None)) is not None:
-            yield TableRows(pa.Table.from_batches([block]), _counted(1 + rows))
+            yield TableRows(_first_columns(pa.Table.from_batches([block]), wanted), _counted(1 + rows))
             rows += len(block)
     except FAULTS as error:
         dead_letter(damage(source, rows, error))
+
+
+def _tell_nested(schema: pa.Schema, needed: Sequence[str], source: str, dead_letter: DeadLetterTaker) -> None:
+    """A dead letter for each column that the mapping takes for a value and that has none: a struct, a map."""
+    for name in needed:
+        if name in schema.names and not is_value(kind := schema.field(name).type):
+            inner = (
+                f"; a path leads into it: $({name}.{kind.field(0).name})"
+                if pa.types.is_struct(kind) and kind.num_fields
+                else ""
+            )
+            dead_letter(DeadLetter(source, 1, f"the column {name} is of type {kind}, which is no value{inner}"))
 
 
 def column_of(reference: str, names: Sequence[str]) -> str | None:
@@ -236,6 +250,11 @@ def column_of(reference: str, names: Sequence[str]) -> str | None:
     return head if head in names else None
 
 
+def _first_columns(table: pa.Table, wanted: Sequence[str]) -> pa.Table:
+    """The columns of these names; a name that comes twice means its first column."""
+    return table.select([table.column_names.index(name) for name in wanted])
+
+
 def _counted(first: int) -> Callable[[int], int | None]:
     return lambda row: first + row
 
@@ -244,7 +263,8 @@ def table_rows(table: pa.Table, needed: Sequence[str], source: str, dead_letter:
     """The rows of a table in memory."""
     names = table.column_names
     tell_missing([name for name in needed if column_of(name, names) is None], names, source, dead_letter)
+    _tell_nested(table.schema, needed, source, dead_letter)
     wanted = list(dict.fromkeys(found for name in needed if (found := column_of(name, names)) is not None))
-    kept = table.select(wanted)
+    kept = _first_columns(table, wanted)
     for first in range(0, table.num_rows, _PARQUET_ROWS):
         yield TableRows(kept.slice(first, _PARQUET_ROWS), _counted(first + 1))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from scepter.errors import OptionError, nearest, option_error
+from scepter.lift.datatypes import refused_datatype
 from scepter.lift.model import Constant, FreshBlankNode, Made, Reference, TermMap, TermType
 from scepter.lift.templates import yarrrml_template
 from scepter.rdf.rdf12 import refused_tag
@@ -91,6 +92,8 @@ class TermReader:
         iri = self.known_iri(text)
         if iri is None:
             self.refuse(where, f"{text!r} is no datatype", "write for example xsd:integer, or en~lang for a language")
+        if (wrong := refused_datatype(iri)) is not None:
+            self.refuse(where, *wrong)
         return iri, None
 
     def resource(self, given: Any, where: str) -> TermMap:

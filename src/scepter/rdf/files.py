@@ -15,9 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from scepter.errors import nearest, option_error
+from scepter.errors import OptionError, nearest, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.extensions import EXTENSIONS, sniff
+from scepter.rdf.extensions import EXTENSIONS, foreign, sniff
 
 if TYPE_CHECKING:
     from scepter.rdf.readers import Lift, Reader, Reading
@@ -128,6 +128,9 @@ def _unpacked(packed: IO[bytes] | io.RawIOBase, reading: Reading) -> io.Buffered
 
 
 def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading, extension: str | None) -> Iterator[EventBatch]:
+    if (why := foreign(file.peek(HEAD))) is not None:
+        reading.dead_letter(DeadLetter(reading.source_name, None, why))
+        return
     extension = extension or format_extension(path)
     if extension not in EXTENSIONS:
         extension = sniffed(file.peek(HEAD), reading.lift) or ""
@@ -161,6 +164,9 @@ def read_pipe(raw: Any, reading: Reading) -> Iterator[EventBatch]:
     if file.peek(HEAD).startswith(GZIP_MAGIC):
         file = _unpacked(file, reading)
     head = file.peek(HEAD)
+    if (why := foreign(head)) is not None:
+        reading.dead_letter(DeadLetter(reading.source_name, None, why))
+        return
     reader = _reader_of(sniffed(head, reading.lift) or ".nq", reading)
     assert reader is not None
     yield from _sampled(reader, file, reading)
@@ -184,6 +190,11 @@ CHANGED: Final = (
     "the file has changed since it was read, and is not read again: move files into the folder when they are complete"
 )
 """What is told of a file of a folder that is followed."""
+
+
+def broken_link(path: Path) -> OptionError:
+    """The error for a link to nowhere that is named."""
+    return option_error("missing-source", f"{path} is a link to nowhere", help=f"look where it leads: ls -l {path}")
 
 
 def lost(path: Path) -> DeadLetter:
@@ -239,7 +250,9 @@ def stream_files(text: str) -> list[Path]:
         known = sorted(child for child in path.iterdir() if format_extension(child) in EXTENSIONS)
         found = [child for child in known if child.is_file() or leads_nowhere(child)]
         if not found:
-            raise option_error("empty-source", f"{path} holds no stream file", help=f"stream files end in {KNOWN}")
+            deep = next((each for each in path.rglob("*") if format_extension(each) in EXTENSIONS and each.is_file()), None)
+            advice = f"stream files end in {KNOWN}" if deep is None else f"its folders do: '{path}/**/*{deep.suffix}'"
+            raise option_error("empty-source", f"{path} holds no stream file", help=advice)
         return found
     if path.exists():
         return [path]
@@ -248,6 +261,8 @@ def stream_files(text: str) -> list[Path]:
         if not found:
             raise option_error("empty-source", f"no file matches {text}")
         return found
+    if path.is_symlink():
+        raise broken_link(path)
     siblings = [child.name for child in path.parent.iterdir()] if path.parent.is_dir() else []
     close = nearest(path.name, siblings)
     raise option_error(

@@ -25,7 +25,7 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.letters import SHOWN, letter
 from scepter.rdf.lexing import SENTINEL
 from scepter.rdf.limits import DEFAULT, BeyondLimit, ReadLimits, check_json, check_turtle, check_xml
-from scepter.rdf.messages import by_graph
+from scepter.rdf.messages import TO_FETCH, UNNAMED, by_graph, is_to_fetch, is_unnamed
 from scepter.rdf.nquads import (
     BATCH_BYTES,
     NQuadsReader,
@@ -199,7 +199,18 @@ def transcode(
 ) -> Iterator[bytes]:
     """The events of a TriG or JSON-LD document as N-Quads, one after the other in the order of their graphs' first appearance.
     What a syntax error spoils is a dead letter; the parser goes on behind it where it can."""
-    yield from by_graph(_quads(source, format, source_name, dead_letter))
+    spoilt: list[DeadLetter] = []
+
+    def told(found: DeadLetter) -> None:
+        spoilt.append(found)
+        dead_letter(found)
+
+    quiet = True
+    for text in by_graph(_quads(source, format, source_name, told)):
+        quiet = False
+        yield text
+    if quiet and not spoilt and format == ox.RdfFormat.JSON_LD and isinstance(source, bytes) and is_unnamed(source):
+        dead_letter(DeadLetter(source_name, None, UNNAMED, source[:SHOWN].decode("utf-8", errors="replace").rstrip()))
 
 
 def _quads(
@@ -213,7 +224,8 @@ def _quads(
         except StopIteration:
             return
         except SyntaxError as error:
-            dead_letter(DeadLetter(source_name, error.lineno, f"not {format.name}: {error.msg}"))
+            reason = TO_FETCH if is_to_fetch(error) else f"not {format.name}: {error.msg}"
+            dead_letter(DeadLetter(source_name, error.lineno, reason))
             failures += 1
             if failures >= _TRIES:
                 dead_letter(DeadLetter(source_name, error.lineno, f"the rest is left: {_TRIES} errors"))
@@ -425,3 +437,8 @@ def _dataset(data: bytes, format: ox.RdfFormat, scope: str, path: Path) -> Itera
     except SyntaxError as error:
         message = f"{path}:{error.lineno or 1}: not {format.name}: {error.msg.split(': ', 1)[-1]}"
         raise GraphError(Diagnostic("malformed-graph", message)) from None
+    except GraphError as error:
+        found = error.diagnostic
+        if found.code != "unsupported-term":
+            raise
+        raise GraphError(replace(found, message=f"{path}: {found.message}")) from None

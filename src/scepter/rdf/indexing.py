@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, cast
 
@@ -22,6 +23,7 @@ from scepter.rdf.arena import TextArena
 from scepter.rdf.faults import NO_TRIPLES
 from scepter.rdf.formats import GRAPH_FORMATS, bounded_static, grouped_batch
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.limits import DEFAULT
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.store import TripleStore, open_store, sorted_columns, write_store
 from scepter.timeline import TimeKind
@@ -31,6 +33,7 @@ Progress = Callable[[int, int], None]
 _VERSION: Final = 2
 _CHUNK: Final = 16 * 2**20
 _QUADS: Final = 100_000
+_TRIPLE_TERM: Final = b"<<("
 SALTED: Final = "b1x"
 """What stands before the labels of blank nodes in the texts."""
 
@@ -165,9 +168,30 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
 
 def _transcoded(file: IO[bytes], format: ox.RdfFormat, path: Path) -> Iterator[bytes]:
     try:
-        data = bounded_static(file.read(), format, path) if format in (ox.RdfFormat.JSON_LD, ox.RdfFormat.RDF_XML) else file
+        whole = format in (ox.RdfFormat.JSON_LD, ox.RdfFormat.RDF_XML)
+        data = bounded_static(file.read(), format, path) if whole else cast(IO[bytes], _Shallow(file))
         quads = ox.parse(data, format=format, base_iri=path.absolute().as_uri())
         while part := [ox.Triple(q.subject, q.predicate, q.object) for q, _ in zip(quads, range(_QUADS), strict=False)]:
             yield ox.serialize(part, format=ox.RdfFormat.N_TRIPLES) or b""
     except SyntaxError as error:
         raise Malformed(str(error)) from None
+
+
+@dataclass(slots=True)
+class _Shallow:
+    """A file of Turtle, or of a format like it, that is read in pieces. Its parser keeps brackets in a list, but triple terms
+    within each other on the stack of its thread; a file with many of them is left to the other reader, which counts levels."""
+
+    file: IO[bytes]
+    opened: int = 0
+    end: bytes = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """The next piece."""
+        data = self.file.read(size)
+        seen = self.end + data
+        self.opened += seen.count(_TRIPLE_TERM)
+        self.end = seen[1 - len(_TRIPLE_TERM) :]
+        if self.opened > DEFAULT.depth:
+            raise Malformed("more triple terms than may nest")
+        return data

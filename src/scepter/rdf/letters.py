@@ -110,6 +110,8 @@ class Letters:
     numbered: bool = True
     """Whether the lines mean something to a person."""
     _told: Counter[int] = field(default_factory=Counter)
+    _plain: set[int] = field(default_factory=set)
+    """The codes of which a letter that was shown had no other reason than theirs."""
 
     def tell(self, errors: NDArray[np.int64], buffer: NDArray[np.uint8], whole: int) -> None:
         """The errors of a scan of `buffer[:whole]`: code, line, offset of what is shown."""
@@ -122,10 +124,15 @@ class Letters:
             self._told[code] += len(rows[:room])
         for row in np.sort(np.concatenate(shown)).tolist() if shown else ():
             code, line, at = errors[row].tolist()
-            self.dead_letter(self._letter(code, line, buffer, at, whole))
+            found = self._letter(code, line, buffer, at, whole)
+            if found.reason == REASONS[code]:
+                self._plain.add(code)
+            self.dead_letter(found)
         for row, count in counted:
-            place = int(errors[row, 1]) if self.numbered else None
-            self.dead_letter(DeadLetter(self.source, place, REASONS[int(errors[row, 0])], "", count))
+            code, line, at = errors[row].tolist()
+            found = self._letter(code, line, buffer, at, whole)
+            reason = REASONS[code] if code in self._plain else found.reason
+            self.dead_letter(replace(found, reason=reason, text="", count=count))
 
     def _letter(self, code: int, line: int, buffer: NDArray[np.uint8], at: int, whole: int) -> DeadLetter:
         end = line_end(buffer, at)

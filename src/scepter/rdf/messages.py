@@ -70,6 +70,43 @@ def message_events(quads: list[ox.Quad]) -> bytes:
 
 MADE_NOTHING: Final = "the context makes no triple of it"
 """How the reason begins of a document in which a context that was given knows nothing."""
+UNNAMED: Final = "JSON-LD that makes no triple: no context names its keys; plain JSON takes --map or --context"
+"""The reason of a document that brings no context, and has none above it."""
+
+
+def is_unnamed(document: bytes) -> bool:
+    """Whether a document of JSON-LD that makes no triple has something to say all the same, in keys that nobody explains.
+
+    >>> is_unnamed(b'{"value": 1}'), is_unnamed(b'{"@id": "http://e/a"}')
+    (True, False)
+    """
+    try:
+        found = json.loads(document)
+    except (ValueError, RecursionError):
+        return False
+    parts = found if isinstance(found, list) else [found]
+    return any(isinstance(part, dict) and any(not key.startswith("@") for key in part) for part in parts)
+
+
+TO_FETCH: Final = "its context would have to be fetched: write it into the document"
+
+
+def is_to_fetch(error: SyntaxError) -> bool:
+    """Whether the parser of JSON-LD asked for a document of the web."""
+    return "LoadDocumentCallback" in error.msg
+
+
+def json_ld_fault(document: bytes, error: SyntaxError) -> str:
+    """Why a document is no JSON-LD, in the places of the document itself: a context may have been put before it."""
+    if is_to_fetch(error):
+        return TO_FETCH
+    try:
+        json.loads(document)
+    except json.JSONDecodeError as fault:
+        return f"not JSON: {fault.msg.removesuffix(' at')}"
+    except (ValueError, RecursionError):  # not UTF-8, or too deep for Python: the parser's words are good enough
+        pass
+    return f"not JSON-LD: {error.msg}"
 
 
 class JsonMessages:
@@ -90,6 +127,7 @@ class JsonMessages:
 
     def read(self, text: bytes, line: int | None) -> bytes:
         """The events of one document as N-Quads; nothing of a context, an empty message, or what is a dead letter."""
+        document = text
         try:
             check_json(text, self._limits)
             if text.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
@@ -97,20 +135,21 @@ class JsonMessages:
                 return b""
             if self._CONTEXT.match(text) and self._takes(text):
                 return b""
-            document = text
             if self._context is not None:
                 # as the draft wraps it: a context of the message's own is processed behind the one above
                 text = b'{"@context":%s,"@graph":%s}' % (self._context, text)
             quads = list(ox.parse(text, format=ox.RdfFormat.JSON_LD))
             if self._plain and not quads and json.loads(document):
                 self._refuse(document, line, f'{MADE_NOTHING}: keys need a term or "@vocab", an "@id" that is relative "@base"')
+            elif not quads and is_unnamed(document):
+                self._refuse(document, line, UNNAMED)
             return message_events(quads)
         except BeyondLimit as error:
-            self._refuse(text, line, str(error))
+            self._refuse(document, line, str(error))
         except SyntaxError as error:
-            self._refuse(text, line, f"not JSON-LD: {error.msg}")
+            self._refuse(document, line, json_ld_fault(document, error))
         except (ValueError, RecursionError) as error:
-            self._refuse(text, line, f"not readable as JSON-LD: {error}")
+            self._refuse(document, line, f"not readable as JSON-LD: {error}")
         return b""
 
     def _takes(self, text: bytes) -> bool:

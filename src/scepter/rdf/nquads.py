@@ -57,6 +57,8 @@ class ReadState:
     """Whether the names of events are of use to anybody."""
     whole: set[int] = field(default_factory=set)
     """The streams whose events are whole or nothing (`rdf.whole_events`)."""
+    told: set[tuple[str, tuple[str, ...]]] = field(default_factory=set)
+    """The sources and fields of which it was told that documents lack them."""
     room: tuple[scanner.Columns, NDArray[np.uint8]] | None = None
     """What the last small batch of events at hand was read with: the next one is read in the same memory."""
 

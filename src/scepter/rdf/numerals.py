@@ -15,6 +15,7 @@ import numpy as np
 from scepter.inner import inner, shared
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
 from scepter.rdf.terms import RDF, XSD, Literal
+from scepter.rdf.values.numeric import LONGEST
 from scepter.rdf.words import load_word
 from scepter.timeline import MAX_INSTANT
 
@@ -110,6 +111,8 @@ def _rest_is(buffer: Any, at: Any, length: Any, row: Any) -> Any:
 @inner
 def number_of(buffer: Any, at: Any, end: Any, code: Any) -> Any:
     """(value, scale) of the lexical form `buffer[at:end]` of a datatype; scale UNDECIDED leaves it to `exact_number`."""
+    if end - at > LONGEST:
+        return 0.0, NOT_A_NUMBER
     if code >= INTEGER:
         return _integer(buffer, at, end, code)
     if code == DECIMAL:
@@ -339,12 +342,14 @@ _DOUBLE_FORM = re.compile(r"(?:[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?
 
 
 def exact_number(literal: Literal) -> tuple[float, int]:
-    """(value, scale) of any literal: the slow twin of `number_of`, without limits.
+    """(value, scale) of any literal: the slow twin of `number_of`, without its limits.
 
     >>> exact_number(Literal("2.50", XSD + "decimal"))
     (2.5, 1)
     """
     lexical, datatype = literal.lexical, literal.datatype
+    if len(lexical) > LONGEST:
+        return 0.0, NOT_A_NUMBER
     if datatype in _BOUNDS:
         return _exact_integer(lexical, *_BOUNDS[datatype])
     if datatype == XSD + "decimal" and _DECIMAL_FORM.match(lexical):

@@ -102,6 +102,8 @@ class EventTable:
         """Refuse a table that is none of events."""
         if missing := set(COLUMNS) - set(schema.names):
             raise self._refused(f"the column {sorted(missing)[0]} is missing")
+        if twice := [name for name in COLUMNS if schema.names.count(name) > 1]:
+            raise self._refused(f"the column {twice[0]} is there twice")
         for name in ("start", "end"):
             kind = schema.field(name).type
             if not (pa.types.is_timestamp(kind) or pa.types.is_integer(kind)):

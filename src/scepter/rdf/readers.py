@@ -192,6 +192,11 @@ def _table(reading: Reading) -> EventTable:
 
 def needs_map(source: str) -> OptionError:
     """The error for rows and documents without a mapping."""
+    if source.startswith("kafka://"):
+        told = f"{source} is plain JSON, and nothing says how it becomes an event"
+        return option_error(
+            "needs-map", told, help="add --map FILE or --context FILE; of JSON-LD, each message brings its @context"
+        )
     table = source.removesuffix(".gz").endswith((".csv", ".tsv"))
     context = "" if table else "; JSON may do with --context FILE, JSON-LD in a file named .jsonld or .ndjsonld needs neither"
     return option_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,7 +16,8 @@ from scepter.rdf.readers import Lift
 from scepter.rdf.times import TimeProperties
 from scepter.runtime.queries import Query
 
-OneMap: TypeAlias = str | Path | RowMapping
+OneMap: TypeAlias = str | Path | RowMapping | Mapping[str, Any]
+"""A file, its text, or what YAML makes of a mapping in YARRRML: a dictionary with the key `mappings`."""
 MapGiven: TypeAlias = OneMap | Mapping[str, OneMap] | None
 """A mapping for all streams, or one for each by name."""
 ContextGiven: TypeAlias = str | Path | Mapping[str, Any] | list[Any] | None
@@ -35,10 +37,11 @@ def lifts_of(
             load_context(context)  # what is wrong with it is told all the same
     if given is None:
         return found
-    named = dict(given) if isinstance(given, Mapping) else dict.fromkeys(streams, given)
+    one = not isinstance(given, Mapping) or _is_mapping(given)
+    named: dict[str, Any] = dict.fromkeys(streams, given) if one or not isinstance(given, Mapping) else dict(given)
     if not named:
         mapped(given, times)
-    elif context is not None and not isinstance(given, Mapping):
+    elif context is not None and one:
         raise both_given()
     return found | {resolved(query, name): mapped(each, times) for name, each in named.items()}
 
@@ -67,19 +70,26 @@ def _by_stream(query: Query, given: ContextGiven, streams: Iterable[str]) -> dic
 
 
 def resolved(query: Query, name: str) -> str:
-    """The IRI of a stream, which a query that reads every stream may not name."""
+    """The IRI of a stream that has a mapping."""
     if not isinstance(name, str):
         raise option_error("mapping", f"{name!r} names no stream", help="write map={'name of the stream': mapping}")
-    return name if query.lowered.every_stream else query.resolve_stream(name)
+    return query.resolve_stream(name)
+
+
+def _is_mapping(given: object) -> bool:
+    """Whether something is a mapping as YAML gives it, and no dictionary of mappings by stream."""
+    return isinstance(given, Mapping) and isinstance(given.get("mappings"), Mapping)
 
 
 def mapped(given: object, times: TimeProperties) -> MappedReaders:
     """One mapping; OptionError for what is none."""
+    if _is_mapping(given):
+        given = json.dumps(given, indent=1, default=str)  # JSON is YAML
     if not isinstance(given, (str, Path, RowMapping)):
         raise option_error(
             "mapping",
             f"map cannot be {type(given).__name__}",
-            help="give the path of a YARRRML or RML file, its text, or a dictionary of them by stream",
+            help="give the path of a YARRRML or RML file, its text, its dictionary, or a dictionary of them by stream",
         )
     readers = MappedReaders(load_mapping(given))
     readers.check(times)

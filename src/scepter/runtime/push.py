@@ -90,7 +90,8 @@ class Engine:
     ) -> None:
         query = varying(one_query(query), named_versions(versions))
         self.query = query
-        self._streams, self._every_stream = frozenset(query.streams), query.lowered.every_stream
+        self._streams = frozenset(query.streams)
+        self._every_stream = query.lowered.every_stream and not self._streams  # else names are looked up
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
             time_property=time_property, max_advance=max_advance, max_derivations=max_derivations,
@@ -192,7 +193,7 @@ class Engine:
                     raise DataError(Diagnostic("closed", "the engine is closed and takes no more events"))
                 if event.stream not in streams and not every:
                     iri = self.query.resolve_stream(event.stream)  # raises with the names the query knows
-                    if iri not in streams:
+                    if IRI(iri) in self.query.lowered.derived:
                         raise option_error("derived-stream", f"<{iri}> is constructed by the query itself")
                     event = event.into(iri)  # it was called by its alias or prefixed name
                 if event.kind is None:

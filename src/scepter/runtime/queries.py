@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from scepter.algebra.events import EventQuery, needs_end
 from scepter.algebra.query import Program
@@ -21,6 +21,8 @@ from scepter.rdf.terms import IRI, Triple
 
 if TYPE_CHECKING:
     from scepter.runtime.inputs import OntologyGiven
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,24 @@ class Query:
     def _repr_svg_(self) -> str:
         """Its plan, as notebooks show it."""
         return self.explain("svg")
+
+
+def by_stream(query: Query, given: Mapping[str, T]) -> dict[str, T]:
+    """What is given for streams, by their IRIs instead of their names; OptionError for an unknown one, and for one given twice.
+
+    >>> query = parse("SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }")
+    >>> by_stream(query, {"S": "events.nq"})
+    {'http://e/s': 'events.nq'}
+    """
+    found: dict[str, T] = {}
+    for name, each in given.items():
+        if not isinstance(name, str):
+            raise option_error("streams", f"{name!r} names no stream", help="write the stream's IRI, or its name in the query")
+        iri = query.resolve_stream(name)
+        if iri in found:
+            raise option_error("stream-twice", f"the stream <{iri}> is given twice", help="give it once")
+        found[iri] = each
+    return found
 
 
 def _feeding(program: Program) -> list[IRI]:

@@ -123,7 +123,8 @@ def _seconds(given: float | str | None) -> float:
     except (ValueError, TypeError):
         found = 0.0
     if not 0 < found < 1e9:
-        raise option_error("max-seconds", f"--max-seconds cannot be {given!r}", help="write a number of seconds above zero")
+        hint = "write a number of seconds above 0 and below 1,000,000,000"
+        raise option_error("max-seconds", f"--max-seconds cannot be {given!r}", help=hint)
     return found
 
 
@@ -135,7 +136,7 @@ def _number(option: str, given: int | str | None, *, sizes: bool = False) -> int
 
 
 def _refused(option: str, given: int | str | None, sizes: bool) -> OptionError:
-    ought = "a size such as 2 GB" if sizes else "a number above zero"
+    ought = "a size such as 2 GB" if sizes else "a whole number from 1 to 999,999,999,999,999"
     return option_error(option.removeprefix("--"), f"{option} cannot be {given!r}", help=f"write {ought}")
 
 

@@ -76,6 +76,15 @@ class TestSources:
     def test_a_stream_by_iri_alias_or_prefixed_name(self, query: scepter.Query, file: Path, name: str) -> None:
         assert rows(scepter.run_local(query, {name: file})) == FALL
 
+    @pytest.mark.parametrize("name", [PRICES, ":prices", "S"])
+    def test_a_mapping_for_a_stream_of_a_query_that_reads_every_stream(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "prices.csv").write_text("at,price\n1,100\n2,90\n")
+        mapping = "prefixes: {ex: 'http://example/'}\ntime: $(at)\nmappings: {p: {s: ex:a, po: [[ex:price, $(price)]]}}\n"
+        every = scepter.parse("PREFIX : <http://example/> SELECT ?price WHERE { ?company :price ?price }")
+        for given in (mapping, {name: mapping}):
+            found = scepter.run_local(every, {name: tmp_path / "prices.csv"}, map=given)
+            assert [match.end for match in found] == [1, 2]
+
     def test_the_only_stream_needs_no_name(self, query: scepter.Query, file: Path) -> None:
         assert rows(query.run(file)) == FALL
 

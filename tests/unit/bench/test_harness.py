@@ -99,6 +99,12 @@ def test_what_runs_a_point(engine: str, yardsticks: bool, wanted: list[str]) -> 
     assert list(Choice(engine, 1, yardsticks).contenders(given)) == wanted
 
 
+@pytest.mark.parametrize("engine", ["local", "spark", "both"])
+def test_tasks_of_spark_in_this_process_are_run_whichever_engine_is_asked_for(engine: str) -> None:
+    given = Point(1, "", "spaseq", {}, 0, 0, 0, contenders=("tasks",))
+    assert list(Choice(engine).contenders(given)) == ["tasks"]
+
+
 def test_no_runs_are_refused() -> None:
     with pytest.raises(OptionError, match="--repeat is 0"):
         Choice(repeats=0)

@@ -226,6 +226,7 @@ def test_a_socket_that_closes_in_the_middle_of_a_line() -> None:
         ("tcp://127.0.0.1:1", "cannot be read"),
         ("kafk://x", "cannot be followed in this process"),
         ("none.nq", "does not exist"),
+        ("gone.nq", "is a link to nowhere"),
         ("s.trig", "cannot be read while it is written"),
         ("s.csv", "add map=FILE"),
     ],
@@ -233,6 +234,7 @@ def test_a_socket_that_closes_in_the_middle_of_a_line() -> None:
 def test_what_cannot_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, message: str) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.trig").write_text("<a:g> { <a:s> <a:p> 1 }")
+    (tmp_path / "gone.nq").symlink_to("nothing")
     (tmp_path / "s.csv").write_text("a,b\n1,2\n")
     with pytest.raises(OptionError) as caught:
         open_live(spec)

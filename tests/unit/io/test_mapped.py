@@ -110,7 +110,41 @@ def test_what_is_no_rows(rows: Any, message: str) -> None:
         scepter.events(rows, MAP)
 
 
-@pytest.mark.parametrize("map", [5, ["a"]])
+def test_a_mapping_as_yaml_gives_it() -> None:
+    given = {
+        "prefixes": {"ex": "http://example/"},
+        "time": "$(time)",
+        "mappings": {"reading": {"s": "ex:$(sensor)", "po": [["ex:v", "$(value)", "xsd:integer"]]}},
+    }
+    assert found(scepter.run_local(parse(QUERY), scepter.events(ROWS, given))) == EXPECTED
+    assert found(scepter.run_local(parse(QUERY), {"S": ROWS}, map=given)) == EXPECTED
+    assert found(scepter.run_local(parse(QUERY), {"S": ROWS}, map={"S": given})) == EXPECTED
+    assert found(Engine(parse(QUERY), map=given).push_all(ROWS)) == EXPECTED
+
+
+def test_a_file_event_by_event(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    made = scepter.events(path, MAP, stream="http://example/s")
+    assert [(event.start, len(event.triples)) for event in made] == [(1, 1), (2, 1), (4, 1)]  # type: ignore[attr-defined]
+    assert found(scepter.run_local(parse(QUERY), made)) == EXPECTED
+    assert found(Engine(parse(QUERY)).push_all(made)) == EXPECTED  # type: ignore[arg-type]
+    assert repr(made) == f"<events of {path} by mapping>"
+
+
+def test_nan_is_no_value_in_a_context_either() -> None:
+    rows = [{**row, "room": float("nan"), "in": [{"room": float("nan")}]} for row in ROWS]
+    context = {"@vocab": "http://example/", "@base": "http://example/", "sensor": "@id", "value": "v", "time": "urn:t"}
+    matches = scepter.run_local(parse(QUERY), {"S": rows}, context=context, time_property="urn:t")
+    assert found(matches) == EXPECTED and not matches.dead_letters
+
+
+def test_one_column_is_no_table() -> None:
+    with pytest.raises(OptionError, match=r"a Series of pandas is one column; give a table, \.to_frame\(\) makes one"):
+        scepter.events(pd.DataFrame(ROWS)["value"], MAP)
+
+
+@pytest.mark.parametrize("map", [5, ["a"], {"mapping": {}}])
 def test_what_is_no_mapping(map: Any) -> None:
     with pytest.raises(OptionError, match="map cannot be"):
         scepter.events(ROWS, map)

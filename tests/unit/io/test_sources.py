@@ -13,6 +13,8 @@ import pytest
 from batches import KEY, XSD, Event, at_time, events_of, integer, quad
 from scepter.errors import OptionError
 from scepter.io.sources import FileSource, PipeSource, open_source
+from scepter.lift.load import load_mapping
+from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.extensions import sniff
 from scepter.rdf.hashing import term_id
@@ -88,12 +90,16 @@ def test_a_name_with_glob_characters_is_itself(tmp_path: Path) -> None:
         ("empty", "holds no stream file"),
         ("junk.bin", "neither the extension nor the content"),
         ("broken.nq.gz/x", "does not exist"),
+        ("gone.nq", "is a link to nowhere"),
+        ("loop.nq", "is a link to nowhere"),
         ("amqp://host/topic", "no source is known"),
     ],
 )
 def test_sources_that_are_none(tmp_path: Path, spec: str, message: str) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "junk.bin").write_bytes(b"\x00\x01\x02\xff")
+    (tmp_path / "gone.nq").symlink_to(tmp_path / "nothing")
+    (tmp_path / "loop.nq").symlink_to(tmp_path / "loop.nq")
     with pytest.raises(OptionError, match=message) as caught:
         open_source(spec if "://" in spec else str(tmp_path / spec))
     assert caught.value.diagnostic.message
@@ -290,6 +296,8 @@ def test_tables_that_are_none(tmp_path: Path) -> None:
         (b"{ <a:s> <a:p> 1 }", ".trig"),
         (b'{"@id": "a:b"}', ".jsonld"),
         (b"[]", ".jsonld"),
+        (b'{"time": 1}\n{"time": 2}', ".json"),
+        (b'[{"time": 1}]', ".json"),
         (b" [ { } ]", ".jsonld"),
         (b"10..12 { }", ".timeline"),
         (b"2026-01-01T00:00:00+01:00 {", ".timeline"),
@@ -298,12 +306,42 @@ def test_tables_that_are_none(tmp_path: Path) -> None:
         (b"@prefix a: <http://e/> . # here\n\nPREFIX b: <u:> 2026-01-01T00:00:00Z {", ".timeline"),
         (b"PREFIX : <http://e/>\n:g { :a :b 10 }", ".trig"),
         (b"PAR1....", ".parquet"),
+        (b"\x0a\x0c\x0a\x0a\x10\x02\x48\x80\x20", ".jelly"),
+        (b"\x0e\x0a\x0c\x0a\x0a\x0a\x01s\x10\x01", ".jelly"),
+        (b"\n\n\n\n<a:b> <a:c> _:d .", ".nq"),
         (b"10 hello", None),
         (b"hello world", None),
     ],
 )
 def test_sniffing(head: bytes, extension: str | None) -> None:
     assert sniff(head) == extension
+
+
+def test_a_folder_of_folders_is_given_as_a_glob(tmp_path: Path) -> None:
+    (tmp_path / "day=1").mkdir()
+    with pytest.raises(OptionError, match=r"stream files end in"):
+        open_source(tmp_path)
+    (tmp_path / "day=1" / "a.nq").write_text(NQUADS)
+    with pytest.raises(OptionError, match=r"holds no stream file\n.*its folders do: '.*/\*\*/\*\.nq'"):
+        open_source(tmp_path)
+    assert len(read(open_source(f"{tmp_path}/**/*.nq"))[0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        (b"BZh91AY&SY", "bzip2"), (b"\xfd7zXZ\x00", "xzcat"), (b"\x28\xb5\x2f\xfd", "zstdcat"), (b"PK\x03\x04", "Excel"),
+        ("time,v\n1,2\n".encode("utf-16"), "iconv"), (b"Obj\x01", "Avro"),
+    ],
+)  # fmt: skip
+def test_what_is_often_given_and_never_read_is_named(tmp_path: Path, head: bytes, told: str) -> None:
+    path = tmp_path / "r.csv"
+    path.write_bytes(head)
+    letters: list[DeadLetter] = []
+    source = open_source(path, lift=MappedReaders(load_mapping("time: $(time)\nmappings: {r: {po: [[http://e/v, $(v)]]}}")))
+    assert not list(source.batches(KEY, 0, letters.append))
+    [letter] = letters
+    assert letter.source == str(path) and told in letter.reason and letter.text == ""
 
 
 def test_date_time_events(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from scepter.lift.load import read_mapping
 from scepter.lift.reader import MappedReaders
 from scepter.rdf.assigning import AssignTime
 from scepter.rdf.batch import DeadLetter
+from scepter.rdf.messages import UNNAMED
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.readers import Reading
 
@@ -158,10 +159,21 @@ def test_the_format_is_that_of_the_address_or_what_a_message_looks_like() -> Non
     assert looks_like(ADDRESS, Sent(told("e", 1).encode())) == ".nq"
     assert looks_like(ADDRESS, Sent(b'{"@id": "x"}')) == ".jsonld"
     assert looks_like(ADDRESS, Sent(b"time;value")) is None
+    assert looks_like(ADDRESS, Sent(b'{"time": 1, "value": 2}')) is None, "plain JSON makes no event by itself"
     assert looks_like(ADDRESS, Sent(None)) is None
     assert looks_like(Address("a:1", "t", ".trig"), Sent(b"time;value")) == ".trig"
     with pytest.raises(OptionError, match=r"partition 3 offset 7: its content does not tell its format: time;value"):
         raise unknown_format(ADDRESS, Sent(b"time;value", 7))
+    with pytest.raises(OptionError, match=r"partition 3 offset 7 is plain JSON, and nothing says how") as found:
+        raise unknown_format(ADDRESS, Sent(b'{"time": 1, "value": 2}', 7))
+    assert found.value.code == "needs-map"
+
+
+def test_json_ld_without_a_context_is_told_of() -> None:
+    assert read(['{"time": 1, "value": 2}', '{"@id": "http://e/a"}'], ".jsonld") == (
+        [],
+        [DeadLetter(f"{ADDRESS.name} partition 3 offset 100", None, UNNAMED, '{"time": 1, "value": 2}')],
+    )
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 100, 10_000])

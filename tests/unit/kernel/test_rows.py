@@ -52,7 +52,7 @@ def test_concat_of_nothing_has_the_width() -> None:
 
 def test_merged_takes_the_left_side_where_it_binds() -> None:
     left, right = rows((1, 0), (1, 2)), rows((7, 9), (7, 9))
-    ids, refs, number, scale = merged(left, right, (1, 2), 3)
+    ids, refs, number, scale = merged(left.mappings, right.mappings, (1, 2), 3)
     assert ids.tolist() == [[1, 7, 9], [1, 2, 9]]
     assert refs.tolist() == [[101, 107, 109], [101, 102, 109]]
     assert number.tolist() == [[1, 7, 9], [1, 2, 9]]

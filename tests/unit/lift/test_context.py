@@ -153,3 +153,9 @@ def test_documents_of_which_a_context_makes_nothing_are_told(tmp_path: Path) -> 
     assert len(found) == 1
     # an empty document is an empty message
     assert [(letter.line, letter.text) for letter in found.dead_letters] == [(4, '{"nobody": "knows"}')]
+
+
+def test_a_context_that_nests_too_deep_is_told_by_the_limit() -> None:
+    for deep in ("[" * 50_000 + "]" * 50_000, '{"@context": ' * 5_000 + "{}" + "}" * 5_000):
+        with pytest.raises(OptionError, match=r"context is no JSON-LD context: more than 200 levels of nesting"):
+            load_context(deep)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import json
 import random
@@ -363,6 +364,33 @@ def test_timestamps_dates_and_decimals_of_tables() -> None:
     assert events[0][3][1][2] == f'"2026-01-01T00:00:00.500000Z"^^<{XSD}dateTime>'
 
 
+def test_times_of_day_and_durations_of_tables() -> None:
+    hours = pa.array([datetime.time(8, 0, 10), datetime.time(8, 0, 0, 500_000)])
+    table = pa.table(
+        {"time": [1, 2], "sensor": ["a", "b"], "value": [1, 2], "seen": hours, "took": pa.array([90, -1], "duration[s]")}
+    )
+    mapping = read_mapping(READING + "      - [ex:seen, $(seen)]\n      - [ex:took, $(took)]\n", "m")
+    reading = Reading(KEY, 0, "t", lambda letter: pytest.fail(letter.reason), None, ReadState(), 1 << 20, {})
+    found = [[object for _, _, object in event[3][1:]] for event in events_of(table_batches(mapping, table, reading))]
+    assert found == [
+        [f'"08:00:10"^^<{XSD}time>', f'"PT90S"^^<{XSD}dayTimeDuration>'],
+        [f'"08:00:00.5"^^<{XSD}time>', f'"-PT1S"^^<{XSD}dayTimeDuration>'],
+    ]
+
+
+def test_a_column_of_structs_is_told_to_be_no_value(tmp_path: Path) -> None:
+    table = pa.table({"time": [1], "sensor": ["a"], "value": [{"x": 1}]})
+    pq.write_table(table, tmp_path / "r.parquet")
+    told = "the column value is of type struct<x: int64>, which is no value; a path leads into it: $(value.x)"
+    assert lift((tmp_path / "r.parquet").read_bytes(), extension=".parquet")[1] == [(1, told)]
+    letters: list[DeadLetter] = []
+    reading = Reading(KEY, 0, "t", letters.append, None, ReadState(), 1 << 20, {})
+    assert len(events_of(table_batches(read_mapping(READING, "m"), table, reading))) == 1
+    assert [letter.reason for letter in letters] == [told]
+    inner = READING.replace("$(value)", "$(value.x)")
+    assert lift((tmp_path / "r.parquet").read_bytes(), inner, ".parquet")[1] == []
+
+
 def test_values_hash_as_their_texts_do() -> None:
     """`events_of` compares each id with that of the term's text."""
     hard = ['a"b', "a\\b", "é☃𝄞", "\x00\x1f", "x" * 500, "tab\there", "%", "<>", "\u2028"]
@@ -383,6 +411,7 @@ def test_values_hash_as_their_texts_do() -> None:
         (("time: $(time)", "tiem: $(time)"), "'tiem' is no key here"),
         (("ex:$(sensor)", "exx:$(sensor)"), "neither a known prefix nor a scheme"),
         (("xsd:integer", "integer"), "'integer' is no datatype"),
+        (("xsd:integer", "xsd:intger"), "xsd:intger is no datatype of XSD\nhelp: did you mean xsd:integer?"),
         (("[ex:value, $(value), xsd:integer]", "[ex:value]"), "a pair is"),
         (
             ("[ex:value, $(value), xsd:integer]", "{p: ex:p, o: {mapping: x, condition: {function: equal}}}"),
@@ -415,6 +444,40 @@ def test_what_is_wrong_with_a_mapping(change: tuple[str, str], message: str) -> 
         read_mapping(READING.replace(*change), "m.yml")
     assert message in str(refused.value)
     assert "m.yml" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ('{"time": 3, "sensor": "s", "valu": 3}', ["there is no field value: did the mapping mean valu? (told once)"]),
+        ('{"time": 3, "sensor": "s", "reading": {"value": 3}}', ["there is no field value: it has reading (told once)"]),
+        ('{"time": 3, "sensor": "s"}', []),
+        ('{"time": 3, "sensor": "s", "valu": 3, "value": null}', []),
+    ],
+)
+def test_documents_whose_schema_changes_are_told_of_once(changed: str, told: list[str]) -> None:
+    good = '{"time": 1, "sensor": "s", "value": 1}\n'
+    events, letters = lift(good + f"{changed}\n" * 3 + good.replace("1", "9"), extension=".jsonl")
+    assert [len(triples) for *_, triples in events] == [1, 0, 0, 0, 1]
+    assert letters == [(2, reason) for reason in told]
+
+
+def test_documents_of_other_kinds_are_not_told_of() -> None:
+    documents = '{"time": 1, "sensor": "s", "value": 1}\n{"time": 2, "sensor": "s", "other": 1, "more": 2}\n'
+    asked = frozenset({term_id(KEY, "<http://example/value>")})
+    mapping = READING + "      - [ex:other, $(other)]\n"
+    assert lift(documents, mapping, ".jsonl", predicates=asked)[1] == []
+
+
+def test_a_misspelt_datatype_in_rml() -> None:
+    text = (
+        "PREFIX rml: <http://w3id.org/rml/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+        '<#r> rml:subjectMap [ rml:template "http://e/{s}" ] ; rml:predicateObjectMap [ rml:predicate <http://e/v> ; '
+        'rml:objectMap [ rml:reference "v" ; rml:datatype xsd:datetime ] ] .'
+    )
+    with pytest.raises(OptionError, match=r"xsd:datetime is no datatype of XSD\nhelp: did you mean xsd:date"):
+        read_mapping(text, "m.ttl")
+    assert read_mapping(text.replace("xsd:datetime", "<http://e/datetime>"), "m.ttl")
 
 
 def test_the_ways_to_write_a_pair() -> None:
@@ -488,6 +551,37 @@ def test_a_suggestion_iterates_over_the_items_that_have_the_times() -> None:
     assert "time: $(at)" in mapping and "s: ex:$(sensor)" in mapping and "[ex:value, $(value), xsd:integer]" in mapping
     events, letters = lift(text, mapping, ".json")
     assert len(events) == 3 and not letters
+
+
+@pytest.mark.parametrize(
+    ("times", "form"),
+    [
+        (["02.03.2026 08:00", "28.03.2026 08:10"], '"%d.%m.%Y %H:%M"\n'),
+        (["3/2/2026 8:00:05 AM", "3/28/2026 8:00:05 PM"], '"%m/%d/%Y %I:%M:%S %p"\n'),
+        (["02/03/2026 08:00", "03/03/2026 08:10"], '"%d/%m/%Y %H:%M"        # or %m/%d/%Y %H:%M: the sample fits both\n'),
+        (["10/Oct/2000:13:55:36 -0700", "10/Oct/2000:13:55:37 -0700"], '"%d/%b/%Y:%H:%M:%S %z"\n'),
+        (["Mon, 02 Mar 2026 08:00:00 GMT", "Tue, 03 Mar 2026 08:00:00 GMT"], '"%a, %d %b %Y %H:%M:%S %Z"\n'),
+    ],
+)
+def test_a_suggestion_knows_how_spreadsheets_write_times(times: list[str], form: str) -> None:
+    text = "".join(f"{line}\n" for line in ["sensor,when,v", *(f's,"{time}",1' for time in times)])
+    mapping = suggested(io.BytesIO(text.encode()), ".csv", "r.csv")
+    assert f"time: $(when)\ntime-format: {form}" in mapping
+    events, letters = lift(text, mapping)
+    assert len(events) == 2 and not letters and events[0][0] < events[1][0]
+
+
+def test_an_object_that_is_null_at_times_is_no_value() -> None:
+    text = '{"time": 1, "id": 1, "at": {"x": 1}}\n{"time": 2, "id": 2, "at": null}\n'
+    mapping = suggested(io.BytesIO(text.encode()), ".jsonl", "x.jsonl")
+    assert "$(at.x)" in mapping and "$(at)" not in mapping
+    assert lift(text, mapping, ".jsonl")[1] == []
+
+
+def test_a_suggestion_iterates_over_items_whose_times_nobody_can_read() -> None:
+    text = json.dumps({"version": 1, "data": {"items": [{"id": n, "when": "in spring", "v": n} for n in range(3)]}})
+    mapping = suggested(io.BytesIO(text.encode()), ".json", "x.json")
+    assert '"$.data.items[*]"' in mapping and "# time: $(field)" in mapping and "[ex:v, $(v), xsd:integer]" in mapping
 
 
 @pytest.mark.parametrize("block", [1, 7, 64, 1 << 20])

@@ -14,6 +14,7 @@ import pytest
 
 from batches import KEY, events_of
 from scepter.errors import OptionError
+from scepter.io.mapped import MappedEvents
 from scepter.io.sources import FileSource
 from scepter.lift.context import ContextReaders, load_context
 from scepter.lift.load import read_mapping
@@ -108,7 +109,8 @@ def test_a_heading_may_be_wide(tmp_path: Path) -> None:
     [("a.csv", "junk,x,1"), ("a.csv", "junk"), ("a.jsonl", "junk"), ("a.jsonl", '{"id": "x"}'), ("a.ndjsonld", "junk")],
 )
 def test_junk_is_sampled_and_counted(tmp_path: Path, name: str, line: str) -> None:
-    good = "t,id,v\n1,a,1" if name == "a.csv" else GOOD
+    # as JSON-LD the documents of the mapping have no context, and would be told of
+    good = {"a.csv": "t,id,v\n1,a,1", "a.ndjsonld": "{}"}.get(name, GOOD)
     (tmp_path / name).write_text("\n".join([good.rstrip(), *[line] * 20_000, ""]))
     _, letters = read(tmp_path / name, MAPPED)
     assert sum(letter.count for letter in letters) == 20_000
@@ -136,6 +138,19 @@ def test_packed_parquet_that_is_too_long_is_one_letter(tmp_path: Path, lifted: b
     (tmp_path / "a.parquet.gz").write_bytes(gzip.compress(b"PAR1" + bytes(100_000)))
     events, letters = read(tmp_path / "a.parquet.gz", MAPPED if lifted else CONTEXT, document=10_000)
     assert (events, [letter.reason for letter in letters]) == (0, ["a document of more than 10000 bytes (limit document)"])
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_a_name_that_comes_twice_means_its_first_column(tmp_path: Path, text: bool) -> None:
+    first, second = pa.array(["1", "2"] if text else [1, 2]), pa.array([8, 9] if text else ["8", "9"])
+    rows = pa.Table.from_arrays([first, second, pa.array(["a", "b"]), pa.array([1, 1])], ["t", "t", "id", "v"])
+    pq.write_table(rows, tmp_path / "a.parquet")
+    (tmp_path / "a.csv").write_text("t,t,id,v\n1,8,a,1\n2,9,b,1\n")
+    for name in ("a.parquet", "a.csv"):
+        found = FileSource("f", [tmp_path / name], lift=MAPPED).batches(KEY, 0, pytest.fail, run=ReadState())
+        assert [time for batch in found for time in batch.end.tolist()] == [1, 2]
+    given = MappedEvents("R", rows, MAPPED, "http://e/r").batches(KEY, 0, pytest.fail, run=ReadState())
+    assert [time for batch in given for time in batch.end.tolist()] == [1, 2]
 
 
 def test_parquet_that_is_damaged_is_a_letter_with_its_row(tmp_path: Path) -> None:

@@ -627,5 +627,12 @@ def test_paths_that_are_refused(path: str) -> None:
         quads(as_json([{"ID": 10, "a": 1}]), ".json", mapping, [])
 
 
+def test_triple_terms_that_nest_deep_are_refused_before_they_are_parsed() -> None:
+    """Where the parser lets go of them it takes a piece of stack for each level; at its end the process was killed."""
+    deep = "<http://e> rml:subject " + "<<( <http://e> <http://e> " * 200_000 + "1" + " )>>" * 200_000 + " ."
+    with pytest.raises(OptionError, match=r"m\.ttl: not read: more than 200 levels of nesting \(limit depth\)"):
+        read_mapping(PREFIXES + deep, "m.ttl")
+
+
 def test_there_are_at_least_sixty_situations() -> None:
     assert 2 * len(SITUATIONS) + len(JSON_ONLY) >= 60

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pyoxigraph
@@ -249,3 +250,10 @@ def test_static_files_that_cannot_be_read(tmp_path: Path) -> None:
     for name in ("notes.txt", "noextension", "x.gz"):
         with pytest.raises(OptionError, match="extension"):
             load_graph(tmp_path / name)
+
+
+def test_a_term_of_rdf_1_2_in_static_data_is_told_with_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "b.ttl"
+    path.write_text('<http://e/s> <http://e/p> "x"@en--ltr .')
+    with pytest.raises(GraphError, match=rf"{re.escape(str(path))}: \"x\"@en--ltr is a language tag with a base direction"):
+        load_graph(path)

@@ -11,6 +11,8 @@ import pytest
 from batches import KEY, Event, events_of
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.extensions import is_log, sniff
+from scepter.rdf.limits import DEFAULT
+from scepter.rdf.messages import TO_FETCH, UNNAMED, JsonMessages
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.readers import READERS, Reading
 from scepter.rdf.times import TimeProperties
@@ -182,6 +184,33 @@ def test_newline_delimited_json_ld_has_contexts_and_empty_messages() -> None:
     assert [(start, name) for start, _, name, _ in events] == [(i, f"<http://e/{n}>") for i, n in enumerate("abcd", 1)]
     assert [triples[-1][1] for *_, triples in events][2:] == ["<http://example.org/other>", "<http://example.org/value>"]
     assert letters == [(8, "an event without a time")]
+
+
+def test_lines_of_json_ld_that_cannot_be_read_are_shown_as_they_stand() -> None:
+    context = json.dumps({"@context": {"t": TIME}})
+    lines = [
+        context,
+        '{"@id": "http://e/a", "t":',
+        '{"@context": "http://e/c", "t": 1}',
+        '{"value": 1}',
+        '{"@id": "http://e/a"}',
+    ]
+    letters: list[DeadLetter] = []
+    messages = JsonMessages("s", letters.append, DEFAULT)
+    for number, text in enumerate(lines, 1):
+        messages.read(text.encode(), number)
+    assert [(letter.line, letter.text) for letter in letters] == [(n + 1, lines[n]) for n in (1, 2, 3)]
+    assert [letter.reason for letter in letters] == [
+        "not JSON: Expecting value",
+        TO_FETCH,
+        UNNAMED,
+    ]
+
+
+def test_a_document_of_json_ld_without_a_context_is_told_of() -> None:
+    assert read('{"value": 1}', ".jsonld") == ([], [(None, UNNAMED)])
+    assert read('{"@context": {}, "@graph": []}', ".jsonld") == ([], [])
+    assert read('{"@context": "http://e/c", "t": 1}', ".jsonld")[1][0][1] == TO_FETCH
 
 
 def test_a_log_is_known_by_its_first_bytes() -> None:

@@ -125,6 +125,18 @@ def test_tables_of_something_else_are_refused(graph: pa.Array, message: str) -> 
         read(written(graph))
 
 
+@pytest.mark.parametrize("name", ["start", "graph"])
+def test_a_column_that_comes_twice_is_refused(name: str) -> None:
+    table = pq.read_table(io.BytesIO(written(graph_of(pa.string()))))
+    out = io.BytesIO()
+    pq.write_table(table.append_column(name, table.column(name)), out)
+    with pytest.raises(OptionError, match=f"the column {name} is there twice"):
+        read(out.getvalue())
+    with pytest.raises(OptionError, match=f"the column {name} is there twice"):
+        query = "SELECT ?x FROM STREAM <http://e/s> WHERE { ?x ?y ?z }"
+        scepter.run_local(scepter.parse(query, "ep-sparql"), table.append_column(name, table.column(name)))
+
+
 @pytest.mark.parametrize("seed", range(300))
 def test_damaged_files_are_dead_letters(seed: int) -> None:
     draw = random.Random(seed)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.rdf import indexing
-from scepter.rdf.formats import load_graph
+from scepter.rdf.formats import GraphError, load_graph
 from scepter.rdf.store import open_store
 from scepter.rdf.terms import IRI, LANG_STRING, XSD, BlankNode, Literal, Term, Triple
 
@@ -103,6 +103,19 @@ def test_what_is_malformed_is_refused_and_leaves_nothing(tmp_path: Path, cache: 
         with pytest.raises(indexing.Malformed):
             indexing.stored(path)
     assert list(cache.iterdir()) == []
+
+
+def test_triple_terms_that_nest_deep_are_left_to_whoever_counts_their_levels(tmp_path: Path) -> None:
+    """The parser takes a piece of stack for each; at its end the process was killed."""
+    path = tmp_path / "deep.ttl"
+    term = "<http://e> <http://e> "
+    path.write_text(f"{term}{f'<<( {term}' * 200_000}1{' )>>' * 200_000} .")
+    with pytest.raises(indexing.Malformed):
+        indexing.stored(path)
+    with pytest.raises(GraphError, match=r"more than 200 levels of nesting \(limit depth\)"):
+        load_graph(path)
+    path.write_text(term + ", ".join(f'"{number} <<("' for number in range(300)) + " .")  # none, but who counts them looks
+    assert len(load_graph(path)) == 300
 
 
 def test_progress_is_heard(tmp_path: Path) -> None:

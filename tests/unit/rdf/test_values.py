@@ -7,6 +7,8 @@ from decimal import Decimal
 
 import pytest
 
+from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
+from scepter.rdf.numerals import exact_number
 from scepter.rdf.terms import IRI, LANG_STRING, XSD, BlankNode, Literal, Term
 from scepter.rdf.values import (
     ExpressionError,
@@ -338,3 +340,45 @@ def test_numbers_too_long_for_python_text_are_numbers_all_the_same() -> None:
             less(huge, other)
         with pytest.raises(ExpressionError):
             arithmetic("-", huge, other)
+
+
+@pytest.mark.parametrize("datatype", ["integer", "decimal", "double", "duration", "dateTime"])
+def test_a_text_beyond_any_number_has_no_value(datatype: str) -> None:
+    """To read a whole number takes time quadratic in its digits: a million of them took minutes, and nothing stops it."""
+    long = {"duration": f"PT{'9' * 1_000_000}S", "dateTime": f"2026-01-01T00:00:00.{'9' * 1_000_000}Z"}.get(
+        datatype, "9" * 1_000_000
+    )
+    literal = lit(long, datatype)
+    assert value_or_none(literal) is None
+    assert value_of(lit("9" * 12_000, "integer")) == 10**12_000 - 1
+    if datatype in ("integer", "decimal", "double"):
+        assert exact_number(literal) == (0.0, NOT_A_NUMBER)
+        assert exact_number(lit("9" * 12_000, "integer"))[1] == INEXACT
+
+
+@pytest.mark.parametrize(
+    ("operator", "a", "b"),
+    [
+        ("*", lit("9" * 4_000, "integer"), lit("9" * 4_000, "integer")),
+        ("+", lit("9" * 6_000, "integer"), lit("1", "integer")),
+        ("-", lit("-" + "9" * 6_000, "integer"), lit("1", "integer")),
+        ("*", lit("0." + "3" * 4_000, "decimal"), lit("0." + "3" * 4_000, "decimal")),
+        ("*", lit("0." + "0" * 4_000 + "1", "decimal"), lit("0." + "0" * 4_000 + "1", "decimal")),
+        ("*", lit("1" + "0" * 4_000 + ".0", "decimal"), lit("1" + "0" * 4_000 + ".0", "decimal")),
+        ("+", lit("1" + "0" * 4_000 + ".0", "decimal"), lit("0." + "0" * 4_000 + "1", "decimal")),
+        ("/", lit("9" * 4_000, "integer"), lit("0." + "0" * 4_000 + "1", "decimal")),
+        ("/", lit("0." + "0" * 4_000 + "1", "decimal"), lit("9" * 4_000, "integer")),
+    ],
+)
+def test_arithmetic_that_gives_too_many_digits_has_no_value(operator: str, a: Literal, b: Literal) -> None:
+    with pytest.raises(ExpressionError, match="6,000 digits"):
+        arithmetic(operator, a, b)
+
+
+@pytest.mark.parametrize("start", [lit("100", "integer"), lit("1.1", "decimal"), lit("0.1", "decimal"), lit("10.0", "decimal")])
+def test_squares_of_squares_end(start: Literal) -> None:
+    value = start
+    with pytest.raises(ExpressionError):
+        for _ in range(60):
+            value = arithmetic("*", value, value)
+    assert value_of(value) is not None  # what is computed can be read again

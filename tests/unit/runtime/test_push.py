@@ -44,6 +44,22 @@ def test_a_stream_is_called_by_its_alias_too(name: str) -> None:
         running.push(Event("T", second.triples, 3))
 
 
+@pytest.mark.parametrize("name", ["S", ":s", "http://e/s"])
+def test_a_stream_is_called_by_its_alias_beside_a_query_that_reads_every_stream(name: str) -> None:
+    together = {
+        "named": parse("PREFIX : <http://e/> SELECT ?x FROM STREAM S :s WHERE { SEQ (A) DEFINE GPM A ON S { ?x :p ?v } }"),
+        "every": parse("PREFIX : <http://e/> SELECT ?x WHERE { ?x :p ?v }"),
+    }
+    told = [Event(name, ":a :p 1 .", time, prefixes={"": "http://e/"}) for time in (1, 2, 3)]
+    running = Engine(together)
+    found = [*running.push(told[0]), *running.push_all(told[1:]), *running.close()]
+    assert Counter(match.query for match in found) == {0: 3, 1: 3}
+    running = Engine(together)
+    assert [
+        match.query for match in running.push_all([Event("http://e/another", ":a :p 1 .", 1, prefixes={"": "http://e/"})])
+    ] == [1]
+
+
 def test_triples_of_texts_in_n_triples_form() -> None:
     said = Event(S, [("<http://e/x>", "<http://e/a>", '"1"^^<http://www.w3.org/2001/XMLSchema#integer>')], 1)
     assert said.triples == Event(S, GRAPH, 1).triples

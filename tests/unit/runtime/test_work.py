@@ -230,6 +230,8 @@ def test_limits_that_are_none(name: str, value: object) -> None:
     ("arguments", "message"),
     [
         (["--max-matches", "1"], "error[max-matches]: the query has more than 1 matches"),
+        (["--max-matches", "9" * 20], "help: write a whole number from 1 to 999,999,999,999,999"),
+        (["--max-seconds", "1e400"], "help: write a number of seconds above 0 and below 1,000,000,000"),
         (["--max-runs", "5", "--engine", "spark"], "--max-runs bounds a run in this process"),
         (["--max-memory", "5GB", "--engine", "spark"], "--max-memory bounds a run in this process, or one that goes on"),
     ],

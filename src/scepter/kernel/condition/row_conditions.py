@@ -14,7 +14,7 @@ from scepter.algebra.walk import find
 from scepter.kernel.condition.interpreter import ROW
 from scepter.kernel.condition.programs import Place, compile_conjuncts
 from scepter.kernel.condition.row_programs import decide_rows
-from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.rows import Float64, Int8, Int64, UInt64
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_condition
 from scepter.kernel.texts import Texts

@@ -282,7 +282,7 @@ class OnePass(GapJoined):
             some = rows[at]
             left, other = self._lefts.take(parents[some, 0]), right.take(parents[some, 1])
             made = Rows(
-                *merged(left, other, places, len(schema.variables)),
+                *merged(left.mappings, other.mappings, places, len(schema.variables)),
                 left.start, other.end, left.since, left.until, left.lineage,
             )  # fmt: skip
             for step in self._steps:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scepter.kernel.column_table import ColumnTable
-from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.rows import Float64, Int8, Int64, UInt64
 
 START, END, EXPIRES = 0, 1, 2
 EVENT, STREAM, TRIPLE = 0, 1, 2

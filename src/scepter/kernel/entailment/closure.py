@@ -10,7 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from scepter.kernel.scan.solutions import Int64, UInt64
+from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.static.background import Background

@@ -32,8 +32,8 @@ from scepter.kernel.entailment.admission import (
 )
 from scepter.kernel.entailment.admitted import Admitted
 from scepter.kernel.entailment.id_table import IdTable
+from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.scan.intake import Intake
-from scepter.kernel.scan.solutions import Int64, UInt64
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Filler, Flattened, Slot, Template
 from scepter.ontology.vocabulary import SCHEMA_CLASSES, SCHEMA_PREDICATES, TYPE, speaks_of_schema

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scepter.inner import shared
-from scepter.kernel.scan.solutions import UInt64
+from scepter.kernel.rows import UInt64
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from scepter.kernel.entailment.closure import mapped_closure
 from scepter.kernel.entailment.relevance import Relevance
-from scepter.kernel.scan.solutions import Int64
+from scepter.kernel.rows import Int64
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.static.graph_columns import Constants

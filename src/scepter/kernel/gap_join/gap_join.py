@@ -101,7 +101,7 @@ class GapJoined(ByRows, InParts):
     def _merged(self, pairs: Int64, rights: Rows) -> Rows:
         left, right = self._lefts.take(pairs[:, 0]), rights.take(pairs[:, 1])
         rows = Rows(
-            *merged(left, right, self._places, len(self.schema.variables)),
+            *merged(left.mappings, right.mappings, self._places, len(self.schema.variables)),
             left.start, right.end, left.since, np.maximum(left.until, right.until),
             self._lineage.joined(left.lineage, right.lineage),
         )  # fmt: skip

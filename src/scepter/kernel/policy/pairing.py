@@ -114,7 +114,7 @@ class Pairing(ByRows, InParts):
         if not len(left):
             return empty(len(self.schema.variables))
         return Rows(
-            *merged(left, right, self._places, len(self.schema.variables)),
+            *merged(left.mappings, right.mappings, self._places, len(self.schema.variables)),
             np.minimum(left.start, right.start), np.maximum(left.end, right.end), left.since,
             np.maximum(left.until, right.until), self._lineage.joined(left.lineage, right.lineage),
         )  # fmt: skip

@@ -61,8 +61,13 @@ class Cell:
         """
         if not self.sides:
             return np.ones(len(starts), np.bool_)
-        mine: Mask = key_of(starts.view(np.uint64)[:, None], (0,)) % np.uint64(self.sides[0]) == np.uint64(self.along(0))
+        mine: Mask = begins_in(starts, self.sides[0]) == np.uint64(self.along(0))
         return mine
+
+
+def begins_in(starts: Int64, side: int) -> UInt64:
+    """The bucket, of so many, of what begins at each time."""
+    return key_of(starts.view(np.uint64)[:, None], (0,)) % np.uint64(side)
 
 
 class Owned(Stateless):

@@ -7,17 +7,16 @@ cuts it does so once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, Mask, Rows, lasting
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, lasting
 from scepter.kernel.rows import empty as no_rows
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.scan.pattern_scan import Scans
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64, empty
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import Texts
@@ -27,63 +26,7 @@ from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.terms import IRI
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
-
-@dataclass(slots=True)
-class Ticks:
-    """(group, time) of each event that counts, in order of time: what contiguity and counting look at."""
-
-    groups: UInt64
-    times: Int64
-
-    def rows(self) -> Rows:
-        """An event a row, its group in the one column. What rows of other leaves have besides is not written at all."""
-        count = len(self.times)
-        refs, number = np.broadcast_to(np.int64(NO_REF), (count, 1)), np.broadcast_to(np.float64(np.nan), (count, 1))
-        scale = np.broadcast_to(np.int8(NOT_A_NUMBER), (count, 1))
-        since, until, lineage = (np.broadcast_to(np.int64(each), count) for each in (MIN_INSTANT, MAX_INSTANT, NO_LINEAGE))
-        return Rows(self.groups[:, None], refs, number, scale, self.times, self.times, since, until, lineage)
-
-
 _ONE, _NONE = np.ones(1, np.bool_), np.zeros(1, np.bool_)
-_NO_TICKS = Ticks(np.empty(0, np.uint64), np.empty(0, np.int64))
-
-
-@dataclass(slots=True)
-class Solved:
-    """What scans made of some events: a table per scan and the events' ticks, each in order of time."""
-
-    tables: Sequence[Solutions]
-    ticks: Ticks
-
-    def rows(self, parts: Sequence[int], lineage: Lineage, *, ticked: bool) -> list[Rows]:
-        """Rows per scan, an event their lineage; last, if asked for, the ticks."""
-        made: dict[int, Rows] = {}
-        found = []
-        for part, table in zip(parts, self.tables, strict=True):
-            rows = made.get(id(table))
-            if rows is None:
-                nodes = lineage.leaves(part, table.events[:, 0], table.names[:, 0], table=table)
-                rows = made[id(table)] = Rows(
-                    table.ids, table.refs, table.number, table.scale, table.start, table.time, *lasting(len(nodes)), nodes
-                )
-            found.append(rows)
-        return [*found, self.ticks.rows()] if ticked else found
-
-
-def joined(parts: Sequence[Solved], widths: Sequence[int]) -> Solved:
-    """What was made of several batches, in one."""
-    tables: dict[tuple[int, ...], Solutions] = {}
-    found = []
-    for place, width in enumerate(widths):
-        each = [part.tables[place] for part in parts]
-        alike = tuple(map(id, each))
-        if alike not in tables:
-            tables[alike] = Solutions.joined(each).by_time() if each else empty(width)
-        found.append(tables[alike])
-    groups = np.concatenate([np.empty(0, np.uint64), *(part.ticks.groups for part in parts)])
-    times = np.concatenate([np.empty(0, np.int64), *(part.ticks.times for part in parts)])
-    order = np.argsort(times, kind="stable")
-    return Solved(found, Ticks(groups[order], times[order]))
 
 
 class GraphScans:
@@ -111,7 +54,10 @@ class GraphScans:
         self._streams = streams
         self._graphs = graphs if plan.looks_at_graphs else None
         self._ticked = ticked
-        self._partitioned = bool(plan.partition) and plan.ticked
+        self._partitioned = bool(plan.partition)
+        self._none = [
+            no_rows(width) for width in (*(len(plan.scans[place].slots) for place in places), *([1] if ticked else []))
+        ]
         self._numbers: Int64 = np.empty(0, np.int64)
         """The number in the plan of each stream of the run, -1 for one that it does not read."""
         self._unread: frozenset[int] = frozenset()
@@ -119,15 +65,7 @@ class GraphScans:
         """What an event of each stream of the run is to the plan's streams, where it comes alone."""
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
-        """Per leaf its rows in order of end; the ticks last."""
-        solved = self.solve(intake, wanted)
-        if solved is None:
-            widths = [len(self._plan.scans[place].slots) for place in self._places]
-            return [no_rows(width) for width in (*widths, *([1] if self._ticked else []))]
-        return solved.rows(self._parts, self._lineage, ticked=self._ticked)
-
-    def solve(self, intake: Intake, wanted: Mask) -> Solved | None:
-        """Evaluate the scans on the wanted events of a batch; None where none of them is of its streams."""
+        """Per leaf its rows in order of end, an event their lineage; the ticks last."""
         streams = self._streams()
         if len(self._numbers) != len(streams):  # streams come, and stay
             known = {stream.iri: 0 if self._plan.merged else i for i, stream in enumerate(self._plan.streams)}
@@ -140,22 +78,35 @@ class GraphScans:
         if len(stream) == 1:
             seen, only = wanted, int(stream[0])
             if not wanted[0] or only in self._unread:
-                return None
+                return self._none
             by_stream = self._alone[only]
         else:
             of = self._numbers[stream]
             by_stream = {i: wanted & (of == i) for i in self._alone[0]}
             if not any(bool(mine.any()) for mine in by_stream.values()):
-                return None
+                return self._none
             seen = wanted & (of >= 0) if self._ticked else wanted
         solved = self._scans(intake, self._texts, by_stream, self._graphs)
-        ticks = self._ticks(intake, seen, solved) if self._ticked or self._partitioned else _NO_TICKS
-        return Solved([solved[place][0] for place in self._places], ticks)
+        made: dict[int, Rows] = {}
+        found = []
+        for part, place in zip(self._parts, self._places, strict=True):
+            table = solved[place][0]
+            rows = made.get(id(table))
+            if rows is None:
+                nodes = self._lineage.leaves(part, table.events[:, 0], table.names[:, 0], table=table)
+                rows = made[id(table)] = Rows(
+                    table.ids, table.refs, table.number, table.scale, table.start, table.time, *lasting(len(nodes)), nodes
+                )
+            found.append(rows)
+        return [*found, ticks_of(*self._ticks(intake, seen, solved))] if self._ticked else found
 
-    def _ticks(self, intake: Intake, seen: NDArray[np.bool_], solved: list[tuple[Solutions, Solutions]]) -> Ticks:
+    def _ticks(
+        self, intake: Intake, seen: NDArray[np.bool_], solved: list[tuple[Solutions, Solutions]]
+    ) -> tuple[UInt64, Int64]:
+        """(group, time) of each event that counts, in order of time: what contiguity and counting look at."""
         if not self._partitioned:
             times = np.sort(intake.batch.end[seen])
-            return Ticks(np.zeros(len(times), np.uint64), times)
+            return np.zeros(len(times), np.uint64), times
         # SPAseq rule 14: an event is in the partition of a value if some GPM, its filters left aside, binds the variables to it
         alike: dict[tuple[int, tuple[int, ...]], Solutions] = {}
         for scan, (_, everything) in zip(self._plan.scans, solved, strict=True):
@@ -165,9 +116,18 @@ class GraphScans:
         time = np.concatenate([table.time for table in alike.values()])
         event = np.concatenate([table.events[:, 0] for table in alike.values()])
         if len(alike) == 1 and bool((event[1:] > event[:-1]).all()):  # a row for each event, in order as they are
-            return Ticks(group, time)
+            return group, time
         order = np.lexsort((group, event, time))
         group, time, event = group[order], time[order], event[order]
         new = np.ones(len(time), np.bool_)
         new[1:] = (event[1:] != event[:-1]) | (group[1:] != group[:-1])
-        return Ticks(group[new], time[new])
+        return group[new], time[new]
+
+
+def ticks_of(groups: UInt64, times: Int64) -> Rows:
+    """An event a row, its group in the one column. What rows of other leaves have besides is not written at all."""
+    count = len(times)
+    refs, number = np.broadcast_to(np.int64(NO_REF), (count, 1)), np.broadcast_to(np.float64(np.nan), (count, 1))
+    scale = np.broadcast_to(np.int8(NOT_A_NUMBER), (count, 1))
+    since, until, lineage = (np.broadcast_to(np.int64(each), count) for each in (MIN_INSTANT, MAX_INSTANT, NO_LINEAGE))
+    return Rows(groups[:, None], refs, number, scale, times, times, since, until, lineage)

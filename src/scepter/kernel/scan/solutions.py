@@ -6,15 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scepter.kernel.column_table import ColumnTable
-from scepter.kernel.rows import mappings
-
-Int64 = NDArray[np.int64]
-UInt64 = NDArray[np.uint64]
-Float64 = NDArray[np.float64]
-Int8 = NDArray[np.int8]
+from scepter.kernel.rows import Float64, Int8, Int64, Mappings, UInt64, mappings
 
 
 @dataclass(slots=True)
@@ -44,15 +38,16 @@ class Solutions(ColumnTable):
         """How many columns a mapping has."""
         return int(self.ids.shape[1])
 
+    @property
+    def mappings(self) -> Mappings:
+        """The mappings' columns."""
+        return Mappings(self.ids, self.refs, self.number, self.scale)
+
     def columns(self, order: Sequence[int]) -> Solutions:
-        """The same rows with the mapping's columns chosen and ordered."""
-        if len(order) == self.width and tuple(order) == tuple(range(len(order))):
+        """The same rows with the mapping's columns chosen and ordered; -1 is a variable that none of them binds."""
+        if tuple(order) == tuple(range(self.width)):
             return self
-        at = np.asarray(order, dtype=np.int64)
-        return self.replace(
-            ids=self.ids.take(at, axis=1), refs=self.refs.take(at, axis=1), number=self.number.take(at, axis=1),
-            scale=self.scale.take(at, axis=1),
-        )  # fmt: skip
+        return Solutions(self.time, self.start, self.branch, self.events, self.names, *self.mappings.columns(order))
 
     def by_time(self) -> Solutions:
         """The same rows in order of time, stable."""
@@ -63,17 +58,8 @@ class Solutions(ColumnTable):
 
 def empty(width: int, scans: int = 1) -> Solutions:
     """No rows, of a given width."""
-    return Solutions(
-        np.empty(0, np.int64),
-        np.empty(0, np.int64),
-        np.empty(0, np.int8),
-        np.empty((0, scans), np.int64),
-        np.empty((0, scans), np.int64),
-        np.empty((0, width), np.uint64),
-        np.empty((0, width), np.int64),
-        np.empty((0, width), np.float64),
-        np.empty((0, width), np.int8),
-    )
+    none, events = np.empty(0, np.int64), np.empty((0, scans), np.int64)
+    return Solutions(none, none, np.empty(0, np.int8), events, events, *mappings(0, width))
 
 
 def spread(table: Solutions, places: Sequence[int], width: int, scans: int, branch: int) -> Solutions:
@@ -83,11 +69,9 @@ def spread(table: Solutions, places: Sequence[int], width: int, scans: int, bran
             return table
         return table.replace(branch=np.full(len(table), branch, np.int8))
     rows = len(table)
-    at = np.asarray(places, dtype=np.int64)
-    ids, refs, number, scale = mappings(rows, width)
-    ids[:, at], refs[:, at], number[:, at], scale[:, at] = table.ids, table.refs, table.number, table.scale
+    mapping = table.columns([places.index(i) if i in places else -1 for i in range(width)])
     events = np.full((rows, scans), -1, np.int64)
     names = np.full((rows, scans), -1, np.int64)
     events[:, : table.events.shape[1]] = table.events
     names[:, : table.names.shape[1]] = table.names
-    return Solutions(table.time, table.start, np.full(rows, branch, np.int8), events, names, ids, refs, number, scale)
+    return mapping.replace(branch=np.full(rows, branch, np.int8), events=events, names=names)

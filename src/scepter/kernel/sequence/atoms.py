@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from scepter.kernel.condition.row_conditions import Conditions, Surroundings
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64, empty, spread
+from scepter.kernel.rows import Int64, UInt64, merged
+from scepter.kernel.rows import spread as stretches
+from scepter.kernel.scan.solutions import Solutions, empty, spread
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.sequence.key_order import sort_by_key
 from scepter.kernel.sparql.context import Context
@@ -96,19 +98,14 @@ def _join(a: Solutions, a_slots: tuple[int, ...], b: Solutions, b_slots: tuple[i
         x, y = a.ids[left, i], b.ids[right, j]
         keep = (x == y) | (x == 0) | (y == 0)
         left, right = left[keep], right[keep]
-    wide_a = spread(a.take(left), range(len(a_slots)), len(slots), a.events.shape[1], 0)
-    wide_b = spread(b.take(right), [slots.index(s) for s in b_slots], len(slots), b.events.shape[1], 0)
-    from_b = wide_a.ids == 0
+    a, b = a.take(left), b.take(right)
     return Solutions(
-        wide_a.time,
-        np.minimum(wide_a.start, wide_b.start),
-        wide_a.branch,
-        np.concatenate([wide_a.events, wide_b.events], axis=1),
-        np.concatenate([wide_a.names, wide_b.names], axis=1),
-        np.where(from_b, wide_b.ids, wide_a.ids),
-        np.where(from_b, wide_b.refs, wide_a.refs),
-        np.where(from_b, wide_b.number, wide_a.number),
-        np.where(from_b, wide_b.scale, wide_a.scale),
+        a.time,
+        np.minimum(a.start, b.start),
+        a.branch,
+        np.concatenate([a.events, b.events], axis=1),
+        np.concatenate([a.names, b.names], axis=1),
+        *merged(a.mappings, b.mappings, [slots.index(s) for s in b_slots], len(slots)),
     ), slots
 
 
@@ -123,6 +120,5 @@ def _pairs(a: UInt64, b: UInt64) -> tuple[Int64, Int64]:
     ordered = b[order]
     lo = np.searchsorted(ordered, a, side="left")
     count = np.searchsorted(ordered, a, side="right") - lo
-    left = np.repeat(np.arange(len(a)), count)
-    offset = np.arange(len(left)) - np.repeat(np.cumsum(count) - count, count)
-    return left, order[np.repeat(lo, count) + offset]
+    left, place = stretches(count, lo)
+    return left, order[place]

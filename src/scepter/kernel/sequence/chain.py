@@ -14,7 +14,8 @@ import numpy as np
 
 from scepter.algebra.query import Preference, Selection
 from scepter.kernel.row.owned import Cell
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
+from scepter.kernel.rows import Int64, UInt64
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.chain_stages import Stage, bound_after, build_stages, lazy, negation, waits_at_once
 from scepter.kernel.sequence.closings import closings, run_out_at
 from scepter.kernel.sequence.forward_search import NOTHING, instants_after
@@ -52,7 +53,8 @@ class ChainKernel:
         self._stages = build_stages(chain, plan, key)
         bound = bound_after(chain, plan, len(chain.steps))
         self._trailing = [negation(n, plan, bound, key) for n in chain.trailing]
-        self._leading = LeadingNegations(chain.leading, plan, bounds, decide)
+        self.leading = LeadingNegations(chain.leading, plan, bounds, decide)
+        """What they look back at is a part of the state."""
         self._closing = Waiting(self._width, self._marks)
         self._pools = [*(pool for stage in self._stages for pool in (stage.waiting, stage.iterating)), self._closing]
         # those that may hold runs
@@ -85,7 +87,7 @@ class ChainKernel:
             columns = self._partition_columns[stage.plan.atom]
             self._extend.begin_in(after.waiting, first, columns, after.search.key, stage.atom, moment)
         runs = arrivals.written(self._extend)
-        return self._leading.clear(self._close(runs, moment) if self._trailing else runs, moment)
+        return self.leading.clear(self._close(runs, moment) if self._trailing else runs, moment)
 
     def finish(self, counts: Counts) -> Runs:
         """The end of the input: every window closes; one that counts events with the last of its partition (rule 14)."""
@@ -96,7 +98,7 @@ class ChainKernel:
         self._closing.kill(rows)
         ends = self._bounds.close(runs.limit) if self._bounds.events is None else counts.last(runs.group)
         moment = Moment([], np.empty(0, np.uint64), np.empty(0, np.int64), MAX_INSTANT - 1, MAX_INSTANT - 1)
-        return self._leading.clear(runs.replace(time=ends), moment)
+        return self.leading.clear(runs.replace(time=ends), moment)
 
     def _begin(self, moment: Moment) -> Flight:
         """One run per row of the first atom, those of other buckets left out."""
@@ -110,11 +112,11 @@ class ChainKernel:
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
             rows = rows[self._decide(self._extend.nobody(), np.zeros(len(rows), np.int64), table, rows, stage.plan.atom, False)]
         if not len(rows):
-            self._leading.look_back(self._none, moment)
+            self.leading.look_back(self._none, moment)
             return self._nobody
         first = table if len(rows) == len(table) <= MANY else table.take(rows)
         runs, inside = self._extend.begun(first, self._partition_columns[stage.plan.atom], stage.atom, moment)
-        return Flight.written_out(self._leading.look_back(runs, moment), rows[inside], table)
+        return Flight.written_out(self.leading.look_back(runs, moment), rows[inside], table)
 
     # ---------------------------------------------------------------- going on
 
@@ -363,7 +365,7 @@ class ChainKernel:
     def timed_out(self, moment: Moment) -> list[tuple[int, Runs]]:
         """(steps taken, runs) whose time was over in the last batch, each with the end of its time as its time (rule 18)."""
         return [
-            (steps, self._leading.clear(runs.replace(time=run_out_at(self._bounds, runs, moment)), moment))
+            (steps, self.leading.clear(runs.replace(time=run_out_at(self._bounds, runs, moment)), moment))
             for steps, runs in self.expired
         ]
 
@@ -416,26 +418,17 @@ class ChainKernel:
         for pool in self._used:
             if not pool.rests(time):
                 return False
-        return not self._chain.leading or not any(map(len, self._leading.history))
-
-    @property
-    def history(self) -> list[Solutions]:
-        """What leading negations look back at."""
-        return self._leading.history
-
-    @history.setter
-    def history(self, tables: list[Solutions]) -> None:
-        self._leading.history = tables
+        return not self._chain.leading or not any(map(len, self.leading.history))
 
     def save(self) -> None:
         """Start an instant that may be undone."""
-        self._leading.save()
+        self.leading.save()
         for pool in self._used:
             pool.save()
 
     def undo(self) -> None:
         """Back to `save`."""
-        self._leading.undo()
+        self.leading.undo()
         for pool in self._used:
             pool.undo()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.scan.solutions import Int64
+from scepter.kernel.rows import Int64
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.run_windows import Bounds
 from scepter.kernel.sequence.runs import Runs

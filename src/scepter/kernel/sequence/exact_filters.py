@@ -11,7 +11,8 @@ from scepter.algebra.expressions import Call, Exists, Expression, IterationAggre
 from scepter.algebra.scope import mentioned_variables
 from scepter.algebra.walk import find
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.scan.solutions import Int64, Solutions
+from scepter.kernel.rows import Int64
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.runs import Runs
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph

@@ -27,7 +27,7 @@ from scepter.kernel.condition.interpreter import (
     pointed_values,
     thresholds_of,
 )
-from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.rows import Float64, Int8, Int64, UInt64
 from scepter.kernel.sequence.runs import of_keys
 from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.lengthening import filled, lengthened

@@ -15,8 +15,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Selection
-from scepter.kernel.rows import filled
-from scepter.kernel.scan.solutions import Int64, Solutions
+from scepter.kernel.rows import Int64, filled
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.forward_search import NOTHING, instants_after, key_of
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.run_extension import RunExtension

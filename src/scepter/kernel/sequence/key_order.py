@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from scepter.kernel.scan.solutions import Int64, UInt64
+from scepter.kernel.rows import Int64, UInt64
 from scepter.rdf.lengthening import filled
 from scepter.rdf.words import fresh, zeroed
 

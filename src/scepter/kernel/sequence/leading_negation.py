@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scepter.kernel.scan.solutions import Int64, Solutions, empty
+from scepter.kernel.rows import Int64
+from scepter.kernel.scan.solutions import Solutions, empty
 from scepter.kernel.sequence.forward_search import NOTHING, key_of, latest_before
 from scepter.kernel.sequence.key_order import sort_by_key
 from scepter.kernel.sequence.moment import Moment

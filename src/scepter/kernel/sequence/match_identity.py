@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.scan.solutions import Int64
+from scepter.kernel.rows import Int64
 from scepter.kernel.sequence.runs import Runs
 from scepter.rdf.distinct import distinct
 

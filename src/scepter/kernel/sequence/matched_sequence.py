@@ -6,7 +6,6 @@ What waits is runs, in the chains of the sequence (`kernel.sequence.chain`), one
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
 
 import numpy as np
 
@@ -14,8 +13,8 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.row.owned import Cell
 from scepter.kernel.row.told import ToldBefore
-from scepter.kernel.rows import Rows
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
+from scepter.kernel.rows import Int64, Rows, UInt64
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.atoms import Atoms
 from scepter.kernel.sequence.chain import ChainKernel
 from scepter.kernel.sequence.exact_filters import Exact
@@ -39,8 +38,6 @@ from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 
-_RUNS = tuple(f.name for f in fields(Runs))
-_SOLUTIONS = tuple(f.name for f in fields(Solutions))
 _NO_GROUPS, _NO_TIMES = np.empty(0, np.uint64), np.empty(0, np.int64)
 
 
@@ -261,12 +258,10 @@ class MatchedSequence:
         arrays: Arrays = {}
         for name, pool in self._pools():
             pool.sweep()
-            runs = pool.runs
-            arrays |= {f"{name}.{column}": getattr(runs, column) for column in _RUNS}
-            arrays[f"{name}.key"] = pool.key
+            arrays |= {**pool.runs.dump(name), f"{name}.key": pool.key}
         for c, chain in enumerate(self._chains):
-            for i, table in enumerate(chain.history):
-                arrays |= {f"history.{c}.{i}.{column}": getattr(table, column) for column in _SOLUTIONS}
+            for i, table in enumerate(chain.leading.history):
+                arrays |= table.dump(f"history.{c}.{i}")
         if self._skipping is not None:
             arrays["skip.groups"], arrays["skip.times"] = self._skipping.columns()
         arrays["counts.groups"], arrays["counts.totals"], arrays["counts.recent"] = self._counts.columns()
@@ -275,11 +270,10 @@ class MatchedSequence:
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
         for name, pool in self._pools():
-            pool.append(Runs(*(arrays[f"{name}.{column}"] for column in _RUNS)), arrays[f"{name}.key"])
+            pool.append(Runs.load(arrays, name), arrays[f"{name}.key"])
         for c, chain in enumerate(self._chains):
-            chain.history = [
-                Solutions(*(arrays[f"history.{c}.{i}.{column}"] for column in _SOLUTIONS)) for i in range(len(chain.history))
-            ]
+            count = len(chain.leading.history)
+            chain.leading.history = [Solutions.load(arrays, f"history.{c}.{i}") for i in range(count)]
         if self._skipping is not None:
             self._skipping.load(arrays["skip.groups"], arrays["skip.times"])
         self._counts.load(arrays["counts.groups"], arrays["counts.totals"], arrays["counts.recent"])
@@ -289,9 +283,11 @@ class MatchedSequence:
         for _, pool in self._pools():
             pool.sweep()
             yield pool.runs.refs
-        for chain in self._chains:
-            chain.history = [_owned(table) for table in chain.history]
-            for table in chain.history:
+        for chain in self._chains:  # what is written here may touch no other table that shares it
+            chain.leading.history = [
+                each.replace(names=each.names.copy(), refs=each.refs.copy()) for each in chain.leading.history
+            ]
+            for table in chain.leading.history:
                 yield table.refs
                 yield table.names
 
@@ -319,7 +315,7 @@ class MatchedSequence:
         """Live runs, what negations look back at, and partitions whose events are counted."""
         return {
             "runs": sum(len(pool) for _, pool in self._pools()),
-            "remembered": sum(len(table) for chain in self._chains for table in chain.history),
+            "remembered": sum(len(table) for chain in self._chains for table in chain.leading.history),
             "counted": len(self._counts),
         }
 
@@ -339,11 +335,3 @@ def _can_repeat(plan: QueryPlan) -> bool:
 def _solutions(runs: Runs) -> UInt64:
     """What tells solutions apart: their intervals and mappings."""
     return np.column_stack([runs.time.view(np.uint64), runs.start.view(np.uint64), runs.ids])
-
-
-def _owned(table: Solutions) -> Solutions:
-    """A table whose refs may be written without touching another that shares them."""
-    return Solutions(
-        table.time, table.start, table.branch, table.events, table.names.copy(), table.ids, table.refs.copy(), table.number,
-        table.scale,
-    )  # fmt: skip

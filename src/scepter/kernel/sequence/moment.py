@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
+from scepter.kernel.rows import Int64, UInt64
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.sequence.run_windows import rank_of
 from scepter.kernel.sequence.runs import Runs

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Selection
-from scepter.kernel.scan.solutions import Int64
+from scepter.kernel.rows import Int64
 from scepter.kernel.sequence.forward_search import NOTHING, instants_after
 from scepter.kernel.sequence.runs import Runs
 from scepter.kernel.sequence.step_search import Decide, StepSearch

@@ -11,8 +11,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, filled, mappings
-from scepter.kernel.scan.solutions import Float64, Int8, Int64, Solutions, UInt64
+from scepter.kernel.rows import NO_LINEAGE, Float64, Int8, Int64, UInt64, filled, mappings
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.forward_search import NOTHING, key_at
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.run_windows import Bounds, limit_of, rank_of

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from scepter.algebra.query import Counting, Sliding, Tumbling, Window
 from scepter.inner import inner
-from scepter.kernel.rows import filled
-from scepter.kernel.scan.solutions import Int64, UInt64
+from scepter.kernel.rows import Int64, UInt64, filled
 from scepter.kernel.sequence.forward_search import NOTHING
 from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT, Duration, TimeKind

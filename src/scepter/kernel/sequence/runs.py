@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from scepter.inner import shared
 from scepter.kernel.column_table import ColumnTable
-from scepter.kernel.rows import filled
-from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.rows import Float64, Int8, Int64, UInt64, filled
 from scepter.rdf.lengthening import lengthened
 from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT

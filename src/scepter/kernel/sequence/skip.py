@@ -13,7 +13,7 @@ import numpy as np
 
 from scepter.algebra.query import AfterMatch, Resume
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.scan.solutions import Int64, UInt64
+from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.sequence.forward_search import NOTHING
 from scepter.kernel.sequence.runs import Runs
 from scepter.physical.sequence_plan import Mark, QueryPlan

@@ -20,8 +20,8 @@ from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, 
 from scepter.kernel.condition.programs import Place, compile_conjuncts, thresholds
 from scepter.kernel.condition.row_programs import contiguous
 from scepter.kernel.interrupts import interruptible
-from scepter.kernel.rows import filled
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
+from scepter.kernel.rows import Int64, UInt64, filled
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.forward_search import (
     ANY,
     BEFORE,

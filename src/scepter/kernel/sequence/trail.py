@@ -12,8 +12,8 @@ from numba import njit
 
 from scepter.inner import inlined
 from scepter.kernel.interrupts import interruptible
-from scepter.kernel.rows import NO_LINEAGE, Mask
-from scepter.kernel.scan.solutions import Int64, Solutions
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.forward_search import NOTHING, key_at
 from scepter.kernel.sequence.run_extension import Room, RunExtension, placed
 from scepter.kernel.sequence.run_windows import SLIDING

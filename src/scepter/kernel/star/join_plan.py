@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Variable
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.scan.solutions import Int8, Int64
+from scepter.kernel.rows import Int8, Int64
 
 _WEIGHTS = (4, 1, 3)
 """How much a known subject, predicate and object leave to chance."""

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.scan.solutions import Int64
+from scepter.kernel.rows import Int64
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.star.deltas import bucket
 from scepter.kernel.star.join_plan import JoinPlan

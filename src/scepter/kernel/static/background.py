@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Constant, Variable
-from scepter.algebra.patterns import Node, TriplePattern
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
+from scepter.algebra.patterns import TriplePattern
+from scepter.kernel.rows import Int64, Rows, UInt64
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.static.graph_columns import Constants, GraphColumns, constants, graph_columns
 from scepter.kernel.texts import Texts
-from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, Triple
 from scepter.rdf.words import fresh
 
+T = TypeVar("T", Rows, Solutions)
 _Extent: TypeAlias = tuple[IRI, frozenset[Constants] | None]
 """A graph, and the constants of what is indexed of it; None for all."""
 
@@ -69,6 +69,36 @@ class Index:
                 agree &= self.columns.ids[row, position] == ids[who]
         return (who, row) if bool(agree.all()) else (who[agree], row[agree])
 
+    def join(
+        self, table: T, triples: Iterable[TriplePattern], column: Callable[[str], int], bound: set[str], key: TermKey
+    ) -> T:
+        """Each row as often as triples match its values. Every variable has its column; those that are not `bound` bind
+        nothing yet."""
+        for triple in triples:
+            table = self._join_triple(table, triple, column, bound, key) if len(table) else table
+            bound = bound | {node.name for node in triple.places if isinstance(node, Variable)}
+        return table
+
+    def _join_triple(self, table: T, triple: TriplePattern, column: Callable[[str], int], bound: set[str], key: TermKey) -> T:
+        wanted: list[UInt64 | None] = []
+        for node in triple.places:
+            if isinstance(node, Constant):
+                wanted.append(np.full(len(table), term_id(key, str(node.term)), np.uint64))
+            else:
+                wanted.append(np.ascontiguousarray(table.ids[:, column(node.name)]) if node.name in bound else None)
+        who, row = self.pairs(wanted, len(table))
+        found, columns = table.take(who), self.columns
+        keep = np.ones(len(who), np.bool_)
+        for position, node in enumerate(triple.places):
+            if isinstance(node, Variable) and wanted[position] is None:
+                at, ids = column(node.name), columns.ids[row, position]
+                # a variable that stands twice in the triple has the first one's value already
+                keep &= (found.ids[:, at] == 0) | (found.ids[:, at] == ids)
+                found.ids[:, at], found.refs[:, at] = ids, columns.refs[row, position]
+                if position == 2:
+                    found.number[:, at], found.scale[:, at] = columns.number[row], columns.scale[row]
+        return found if bool(keep.all()) else found.take(keep)
+
 
 class Background:
     """The static graphs of a run: as terms for the exact evaluator, as columns for the columnar road."""
@@ -94,10 +124,10 @@ class Background:
 
     def join(self, name: IRI, triples: tuple[TriplePattern, ...], table: Solutions) -> Solutions:
         """Solutions joined with a basic graph pattern over a background graph; variables are named by their columns."""
-        index = self._indexes[self._extent(name, triples)]
-        for triple in triples:
-            table = _join_triple(index, triple, table, self._key)
-        return table
+        index, width = self._indexes[self._extent(name, triples)], table.width
+        named = [int(node.name) for triple in triples for node in triple.places if isinstance(node, Variable)]
+        wide = table.columns([*range(width), *(-1 for _ in range(width, 1 + max(named, default=0)))])
+        return index.join(wide, triples, int, set(map(str, range(width))), self._key)
 
 
 def _graph(triples: Iterable[Triple]) -> Graph:
@@ -133,51 +163,3 @@ def _pairs(keys, rows, starts, shift, wanted):  # type: ignore[no-untyped-def]
             row[at] = rows[firsts[i] + k]
             at += 1
     return who, row
-
-
-def _join_triple(index: Index, triple: TriplePattern, table: Solutions, key: TermKey) -> Solutions:
-    nodes = triple.places
-    wanted = [_wanted(node, table, key) for node in nodes]
-    who, row = index.pairs(wanted, len(table))
-    keep = _repeated_agree(nodes, index.columns.ids, row, wanted)
-    if not bool(keep.all()):
-        who, row = who[keep], row[keep]
-    return _with_columns(table.take(who), nodes, wanted, index.columns, row)
-
-
-def _wanted(node: Node, table: Solutions, key: TermKey) -> UInt64 | None:
-    """The ids a position must have, per solution; None for a variable that is still free."""
-    if isinstance(node, Constant):
-        return np.full(len(table), term_id(key, str(node.term)), np.uint64)
-    column = int(node.name)
-    return np.ascontiguousarray(table.ids[:, column]) if column < table.width else None
-
-
-def _repeated_agree(nodes: tuple[Node, ...], ids: UInt64, row: Int64, wanted: list[UInt64 | None]) -> NDArray[np.bool_]:
-    """Where one free variable stands twice in a triple, both places must be equal."""
-    keep = np.ones(len(row), np.bool_)
-    for i in range(3):
-        for j in range(i + 1, 3):
-            if nodes[i] == nodes[j] and wanted[i] is None:
-                keep &= ids[row, i] == ids[row, j]
-    return keep
-
-
-def _with_columns(
-    table: Solutions, nodes: tuple[Node, ...], wanted: list[UInt64 | None], graph: GraphColumns, row: Int64
-) -> Solutions:
-    free = {int(n.name): p for p, n in enumerate(nodes) if isinstance(n, Variable) and wanted[p] is None}
-    for column in sorted(free):
-        assert column == table.width, "background variables are numbered in the order they are joined"
-        position = free[column]
-        blank = np.full((len(table), 1), np.nan)
-        number = graph.number[row][:, None] if position == 2 else blank
-        scale = graph.scale[row][:, None] if position == 2 else np.full((len(table), 1), NOT_A_NUMBER, np.int8)
-        table = Solutions(
-            table.time, table.start, table.branch, table.events, table.names,
-            np.concatenate([table.ids, graph.ids[row, position][:, None]], axis=1),
-            np.concatenate([table.refs, graph.refs[row, position][:, None]], axis=1),
-            np.concatenate([table.number, number], axis=1),
-            np.concatenate([table.scale, scale], axis=1),
-        )  # fmt: skip
-    return table

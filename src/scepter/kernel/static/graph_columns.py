@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.column_table import ColumnTable
-from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.rows import Float64, Int8, Int64, UInt64
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.texts import FIXED, Texts

@@ -204,7 +204,14 @@ class TimeJoined(ByRows, InParts):
         names = tuple(dict.fromkeys((*self._node.left.schema.variables, *self._node.right.schema.variables)))
         places = [names.index(name) for name in self._node.right.schema.variables]
         left = self._tables[0].take(pairs[:, 0])
-        both = Rows(*merged(left, right, places, len(names)), right.start, right.end, left.since, left.until, left.lineage)
+        both = Rows(
+            *merged(left.mappings, right.mappings, places, len(names)),
+            right.start,
+            right.end,
+            left.since,
+            left.until,
+            left.lineage,
+        )
         if isinstance(self._conditions, AskedConditions):
             return pairs[self._conditions.holds(both, left.end)]
         return pairs[self._conditions.holds(both)]
@@ -220,7 +227,7 @@ class TimeJoined(ByRows, InParts):
     def _merged(self, pairs: Int64) -> Rows:
         left, right = self._tables[0].take(pairs[:, 0]), self._tables[1].take(pairs[:, 1])
         return Rows(
-            *merged(left, right, self._places, len(self.schema.variables)),
+            *merged(left.mappings, right.mappings, self._places, len(self.schema.variables)),
             np.minimum(left.start, right.start),
             np.maximum(left.end, right.end),
             self._since(left, right),

@@ -62,7 +62,7 @@ class Matching:
         """The rows of pairs, with the intersections of their validities."""
         schema = self.schema
         places = schema.columns(self.right.variables)
-        mapping = merged(left, right, places, len(schema.variables))
+        mapping = merged(left.mappings, right.mappings, places, len(schema.variables))
         start, end = np.minimum(left.start, right.start), np.maximum(left.end, right.end)
         if lineage is None:
             nodes = np.where(left.lineage == NO_LINEAGE, right.lineage, left.lineage)

@@ -10,6 +10,7 @@ from typing import TypeAlias, assert_never
 
 from scepter.rdf.terms import LANG_STRING, STRING, XSD, Literal
 from scepter.rdf.values.numeric import (
+    LONGEST,
     ExpressionError,
     Number,
     Single,
@@ -100,11 +101,11 @@ def _value(literal: Literal) -> Value | None:
     parser = _PARSERS.get(literal.datatype)
     if literal.datatype == LANG_STRING:
         return None if literal.language is None else LangString(literal.lexical, literal.language.lower())
-    if parser is None:
+    if parser is None or (len(literal.lexical) > LONGEST and parser is not str):
         return None
     try:
         return parser(literal.lexical)
-    except ValueError:
+    except (ValueError, ExpressionError):
         return None
 
 

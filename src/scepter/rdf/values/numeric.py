@@ -6,7 +6,7 @@ import decimal
 import math
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, reduce
@@ -38,8 +38,19 @@ class Single(float):
 
 Number: TypeAlias = int | Decimal | Single | float
 
-# Sums and products of decimals are exact, whatever their length; only division has to stop somewhere.
+DIGITS = 6_000
+"""Sums and products are exact, and errors where they have more digits than this, before or behind the point: what it takes to
+compute with more, and to read and write them, grows with their square."""
+LONGEST = 2 * DIGITS + 3
+"""The text of a number has at most so many characters; a longer one has no value."""
+_BITS = int(DIGITS / math.log10(2))
 _EXACT = decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+_BOUNDED = decimal.Context(
+    prec=DIGITS,
+    Emax=DIGITS,
+    Emin=-DIGITS,
+    traps=[decimal.Rounded, decimal.Overflow, decimal.Subnormal, decimal.InvalidOperation],
+)
 QUOTIENT_DIGITS = 24
 """A quotient has so many digits more than its whole part."""
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -167,9 +178,9 @@ def add(a: Number, b: Number) -> Number:
     """The sum, in the promoted type."""
     match promote(a, b):
         case (int() as x, int() as y):
-            return x + y
+            return _bounded(x + y)
         case (Decimal() as x, Decimal() as y):
-            return _EXACT.add(x, y)
+            return _decimal(_BOUNDED.add, x, y)
         case (x, y):
             return _narrow(x, float(x) + float(y))
 
@@ -178,9 +189,9 @@ def subtract(a: Number, b: Number) -> Number:
     """The difference, in the promoted type."""
     match promote(a, b):
         case (int() as x, int() as y):
-            return x - y
+            return _bounded(x - y)
         case (Decimal() as x, Decimal() as y):
-            return _EXACT.subtract(x, y)
+            return _decimal(_BOUNDED.subtract, x, y)
         case (x, y):
             return _narrow(x, float(x) - float(y))
 
@@ -189,11 +200,28 @@ def multiply(a: Number, b: Number) -> Number:
     """The product, in the promoted type."""
     match promote(a, b):
         case (int() as x, int() as y):
-            return x * y
+            return _bounded(x * y)
         case (Decimal() as x, Decimal() as y):
-            return _EXACT.multiply(x, y)
+            return _decimal(_BOUNDED.multiply, x, y)
         case (x, y):
             return _narrow(x, float(x) * float(y))
+
+
+def _bounded(value: int) -> int:
+    if value.bit_length() > _BITS:
+        raise _too_long()
+    return value
+
+
+def _decimal(operation: Callable[[Decimal, Decimal], Decimal], a: Decimal, b: Decimal) -> Decimal:
+    try:
+        return operation(a, b)
+    except decimal.DecimalException:
+        raise _too_long() from None
+
+
+def _too_long() -> ExpressionError:
+    return ExpressionError(f"a number of more than {DIGITS:,} digits")
 
 
 def total(numbers: Iterable[Number]) -> Number:
@@ -258,7 +286,10 @@ def _quotient(a: Decimal, b: Decimal) -> Decimal:
         raise ExpressionError("division by zero")
     if not a:
         return Decimal(0)
-    digits = max(0, a.adjusted() - b.adjusted() + 1) + QUOTIENT_DIGITS
+    whole = a.adjusted() - b.adjusted() + 1
+    if abs(whole) > DIGITS - QUOTIENT_DIGITS:
+        raise _too_long()
+    digits = max(0, whole) + QUOTIENT_DIGITS
     return _dividing(digits).divide(a, b)
 
 

@@ -6,7 +6,7 @@ texts they refer to: one sealed blob a bucket, in one form for every unit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -15,15 +15,17 @@ from scepter.errors import DataError
 from scepter.kernel.entailment.closure import entailed_background
 from scepter.kernel.entailment.entailed_batch import EntailedEvents
 from scepter.kernel.interrupts import bounded_rows
-from scepter.kernel.rows import Mask, Rows
+from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.container import pack, unpack
+from scepter.kernel.state.shipping import furthest, reached_by, split_rows, unpack_rows
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import FIXED, Texts
 from scepter.ontology.schema import compiled
 from scepter.physical.distribution.cutting import ADDED, numbers_above
 from scepter.physical.distribution.partitioning import asks
 from scepter.physical.metrics import Metrics
+from scepter.physical.nodes.instant_nodes import Paired
 from scepter.physical.nodes.nodes import Node, Received, nodes
 from scepter.physical.plan import UnitPlan
 from scepter.rdf.batch import DeadLetter, EventBatch
@@ -34,10 +36,12 @@ from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.matches import Match
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
+from scepter.runtime.scanning import Scanner, name_parts
+from scepter.runtime.spark.arrivals import Arrivals
 from scepter.runtime.spark.live_skew import Counted
-from scepter.runtime.spark.sending import Sending
-from scepter.runtime.spark.skew import HotKey, hot_key_at
-from scepter.timeline import MAX_INSTANT
+from scepter.runtime.spark.sending import Part, Sending
+from scepter.runtime.spark.skew import HotKey, hot_key_at, places_of
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 if TYPE_CHECKING:
     from scepter.runtime.spark.jobs import Job
@@ -47,16 +51,23 @@ _Made = TypeVar("_Made")
 STATE_FORM = 1
 STRETCH_ROWS = 1 << 16
 """So many rows of a bucket are processed together."""
+_COMPACT_FROM = 64 << 20
 
 
 class BucketWork:
-    """One unit of a job in a worker."""
+    """Both halves of one unit of a job; a worker uses the one that it is asked for."""
 
     by_start = False
     """Whether an answer belongs to the slice of its start, not of its end."""
 
-    def __init__(self, job: Job, share: Share, unit: UnitPlan, texts: Texts, like: BucketWork | None, bucket: int) -> None:
-        """`unit` reads what crosses the shuffle; what is the same for all buckets is taken from `like`."""
+    every = False
+    """Whether every bucket hears how far time is, over history."""
+
+    def __init__(
+        self, job: Job, share: Share, below: Sequence[Node], unit: UnitPlan, texts: Texts, like: BucketWork | None, bucket: int
+    ) -> None:
+        """`below` runs where events are read; `unit` reads what crosses the shuffle. What is the same for all buckets is taken
+        from `like`."""
         self.job = job
         self.share = share
         self.bucket = bucket
@@ -86,13 +97,109 @@ class BucketWork:
         self.pipeline: Pipeline = made
         if self._sending is not None:
             made.owned = self._sending.take
+        name_parts((self.root,) if share.sources else below, made.around, job.streams)
+        self._below = below
+        self._scanner: Scanner | None = None
+        self._ties = any(isinstance(node, Paired) for node in made.nodes)
+        self._arrived: Arrivals | None = None
+        self._reached = MIN_INSTANT
 
-    def _intakes(self, batches: Iterable[EventBatch], number: int, *, named: bool) -> Iterator[tuple[Intake, Mask]]:
+    # ---------------------------------------------------------------- where events are read
+
+    def solve(
+        self, batches: Iterable[EventBatch], number: int, report: DeadLetterTaker = lambda letter: None
+    ) -> Iterator[tuple[int, int, bytes]]:
+        """(bucket, greatest time, packed rows) of batches whose events are numbered from `number` on; `report` takes those
+        that cannot be used, and what there is to say."""
+        if self._below:
+            found, reached, last = self._scanned(batches, number, report)
+            self._tell(found, report)
+            yield from self._sent(found, reached, last)
+            self._forget()
+
+    def _sent(self, found: Sequence[Rows], reached: Mapping[int, int], last: int) -> Iterator[tuple[int, int, bytes]]:
+        """(place, greatest time, packed rows) of what was read."""
+        return self._split(self._parts(found), places_of(self.share, self.hot), reached, last)
+
+    def _split(
+        self, parts: Sequence[Part], places: int, reached: Mapping[int, int], last: int
+    ) -> Iterator[tuple[int, int, bytes]]:
+        around = self.pipeline.around
+        return split_rows(
+            parts, places, self.texts, around.lineage, reached, last, every=self.every and not self.job.live,
+            events=around.events, graphs=around.graphs,
+        )  # fmt: skip
+
+    def _tell(self, found: Sequence[Rows], report: DeadLetterTaker) -> None:
+        """What there is to say of what was read."""
+
+    def _parts(self, found: Sequence[Rows]) -> list[Part]:
+        """The rows of each exchange with the place of each row."""
+        raise NotImplementedError
+
+    def _keyed(self, found: Sequence[Rows]) -> list[tuple[Rows, UInt64]]:
+        """The rows of exchanges with their keys; the same array where exchanges share it."""
+        raise NotImplementedError
+
+    def _scanned(
+        self, batches: Iterable[EventBatch], number: int, report: DeadLetterTaker = lambda letter: None
+    ) -> tuple[list[Rows], dict[int, int], int]:
+        """What is made of events, by exchange; how far streams have reached; the last time."""
+        if self._scanner is None:
+            self._scanner = Scanner(self._below, self.pipeline.around, self.job.streams, measured=self.job.measured)
+        reached: dict[int, int] = {}
+        last = MIN_INSTANT
+        parts: list[list[Rows]] = [[] for _ in self._below]
+        for intake, wanted in self._intakes(batches, number):
+            for scanned in self._bounded(self._scanner.scan, intake, wanted, report):
+                for rows, mine in zip(scanned, parts, strict=True):
+                    mine.append(rows)
+            if int(intake.batch.stream[0]) not in self.job.made:
+                last = max(last, int(intake.batch.end.max()))
+            reached = furthest(reached, reached_by(intake.batch))
+        return _together([len(node.schema.variables) for node in self._below], parts), reached, last
+
+    def _reading(self) -> tuple[Sequence[Node], list[Metrics]]:
+        """The operators that run where events are read, and what each has done."""
+        return ([], []) if self._scanner is None else (self._scanner.nodes, self._scanner.metrics)
+
+    def keys(self, batches: Iterable[EventBatch]) -> tuple[UInt64, Int64]:
+        """The keys and the times of what crosses to buckets; of what exchanges share, once."""
+        keys, times = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+        found, *_ = self._scanned(batches, 0)
+        for rows, key in {id(key): (rows, key) for rows, key in self._keyed(found)}.values():
+            keys.append(key)
+            times.append(rows.end)
+        self._forget()
+        return np.concatenate(keys), np.concatenate(times)
+
+    def _forget(self) -> None:
+        """Let go of what was made of events, and of their texts; those that operators hold stay."""
+        around = self.pipeline.around
+        around.lineage.truncate(0)
+        around.graphs.clear()
+        if around.events is not None:
+            around.events.forget()
+        if self.texts.size > _COMPACT_FROM:
+            assert self._scanner is not None
+            arrays = [*self._scanner.refs(), *self.pipeline.swap_refs()]
+            renewed = self.texts.compact(np.concatenate([np.empty(0, np.int64), *(a.ravel() for a in arrays)]))
+            at = 0
+            for array in arrays:
+                array[...] = renewed[at : at + array.size].reshape(array.shape)
+                at += array.size
+
+    @property
+    def _named(self) -> bool:
+        """Whether the names of events are of use."""
+        return self.job.parts
+
+    def _intakes(self, batches: Iterable[EventBatch], number: int) -> Iterator[tuple[Intake, Mask]]:
         """Batches whose events are numbered from `number` on, with all that their triples entail; and which of the events are
         seen."""
         for batch in batches if self._entailing is None else map(self._entailing, batches):
             wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
-            yield Intake(batch, self.texts.add(batch), number, named=named), wanted
+            yield Intake(batch, self.texts.add(batch), number, named=self._named), wanted
             number += batch.events
 
     def _bounded(
@@ -122,14 +229,29 @@ class BucketWork:
             some[half] = True
             yield from self._bounded(solve, intake, some, report)
 
-    def _accept(self, exchanges: Sequence[Rows], watermark: int) -> None:
-        """Take rows that are not behind the watermark; what several exchanges share stays shared."""
+    # ---------------------------------------------------------------- in a bucket
+
+    def accept(self, blob: bytes | memoryview, watermark: int = MIN_INSTANT) -> Mapping[int, int]:
+        """Take packed rows that are not behind the watermark; how far streams have reached. What several exchanges share stays
+        shared."""
+        around = self.pipeline.around
+        numbered = self._arrivals().numbered if self._ties and self.job.live else None
+        exchanges, reached, last, graphs = unpack_rows(blob, self.texts, around.lineage, around.events, numbered)
+        around.graphs.update(graphs)
+        self._reached = max(self._reached, last)
         kept = {id(rows): rows for rows in exchanges}
         for key, rows in kept.items():
             late = rows.end < watermark
             kept[key] = rows.take(~late) if late.any() else rows
         for place, rows in enumerate(exchanges):
             self.pipeline.accept(place, kept[id(rows)])
+        return reached
+
+    def _arrivals(self) -> Arrivals:
+        """How events are counted here: a work takes one micro-batch, with what was kept of those before."""
+        if self._arrived is None:
+            self._arrived = Arrivals(self.pipeline.around.lineage)
+        return self._arrived
 
     def sent(self) -> list[tuple[int, bytes]]:
         """(place, packed rows) of what goes on to other stages: to be asked for behind each of the steps of `released`."""
@@ -142,10 +264,6 @@ class BucketWork:
         found = {numbers[id(node)]: each for node, each in zip(run, work, strict=True)}
         work[:] = [Metrics() for _ in work]
         return found
-
-    def _reading(self) -> tuple[Sequence[Node], list[Metrics]]:
-        """The operators that run where events are read, and what each has done."""
-        raise NotImplementedError
 
     def bucket_work(self) -> dict[int, Metrics]:
         """What operators have done in a bucket, by their numbers in the plan. What makes the rows that are received here has
@@ -244,6 +362,13 @@ class BucketWork:
             if _holds_refs(name):
                 arrays[name] = np.where((array >= 0) & (array < FIXED), array + base, array)
         self.pipeline.load(arrays, meta["unit"])
+
+
+def _together(widths: Sequence[int], parts: Sequence[Sequence[Rows]]) -> list[Rows]:
+    """The rows of all batches by exchange; what several exchanges share stays shared."""
+    places = [(width, *map(id, mine)) for width, mine in zip(widths, parts, strict=True)]
+    found = {place: concat(mine, place[0]) for place, mine in dict(zip(places, parts, strict=True)).items()}
+    return [found[place] for place in places]
 
 
 def _holds_refs(name: str) -> bool:

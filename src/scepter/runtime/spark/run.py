@@ -28,7 +28,7 @@ from scepter.runtime.local import missing_stream
 from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
 from scepter.runtime.options import FUTURE, RunOptions, check_taken
 from scepter.runtime.planning import facts_of, planned
-from scepter.runtime.queries import Query
+from scepter.runtime.queries import Query, by_stream
 from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.batch import analyze_batch, run_batch
 from scepter.runtime.spark.each_batch import SkewLetters, mark_of
@@ -216,15 +216,10 @@ def _prepared(
             "--assign-time gives times in order of arrival, which Spark's tasks do not know",
             help="take --engine local",
         )
-    prepare(spark)
-    given = {query.resolve_stream(name) if not query.lowered.every_stream else name: what for name, what in streams.items()}
+    given = by_stream(query, streams)
     for iri in query.streams:
         if iri not in given:
             raise missing_stream(query, iri)
-    named = [iri.value for iri in dict.fromkeys(s.iri for unit in query.program.units for s in unit.streams)]
-    numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
-    lifts = lifts or {}
-    lifts = {iri: lift for iri, lift in lifts.items() if iri in given and not _is_lifted(given[iri])}
     for iri, what in given.items():
         if not isinstance(what, (DataFrame, str, Path)):
             raise option_error(
@@ -232,6 +227,11 @@ def _prepared(
                 f"the stream <{iri}> is given as {a_type(what)}",
                 help="give a file's name, a topic's address or a DataFrame; spark.createDataFrame makes one of a table",
             )
+    prepare(spark)
+    named = [iri.value for iri in dict.fromkeys(s.iri for unit in query.program.units for s in unit.streams)]
+    numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
+    lifts = lifts or {}
+    lifts = {iri: lift for iri, lift in lifts.items() if iri in given and not _is_lifted(given[iri])}
     topics = {iri: _topic(address, options, lifts.get(iri)) for iri, what in given.items() if (address := _address(what))}
     files = {iri: None if iri in topics else _files(what, find_files) for iri, what in given.items()}
     static = load_background(query, background, ontology, progress)

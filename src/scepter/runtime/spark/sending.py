@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from scepter.kernel.rows import Rows, UInt64, concat, empty
-from scepter.kernel.state.row_shipping import split_rows
+from scepter.kernel.state.shipping import split_rows
 from scepter.kernel.state.slices import NOWHERE
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.spark.grid import in_grid, keys_of
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from scepter.runtime.spark.jobs import Job
 
 
-def in_buckets(share: Share, exchange: int, rows: Rows, hot: Sequence[HotKey] = ()) -> tuple[Rows, UInt64 | None]:
-    """The rows of an exchange and the bucket of each, as often as they are sent; None: all go to every bucket."""
+Part: TypeAlias = tuple[Rows, UInt64 | None]
+"""The rows of an exchange and the place of each, as often as they are sent; None: all go to every place."""
+
+
+def in_buckets(share: Share, exchange: int, rows: Rows, hot: Sequence[HotKey] = ()) -> Part:
+    """The rows of an exchange on their way to buckets."""
     assert share.stages is not None
     node, dimensions = share.stages.below[exchange], share.stages.dimensions
     if share.buckets == 1:
@@ -33,7 +37,11 @@ def in_buckets(share: Share, exchange: int, rows: Rows, hot: Sequence[HotKey] = 
     if not dimensions[0].divides(exchange):
         return rows, None
     of = keys_of(rows, node, dimensions[0].keys[exchange][0])
-    turns = spread(of, rows.end, share.buckets, hot, before=True, after=False)
+    return in_turns(rows, spread(of, rows.end, share.buckets, hot, before=True, after=False))
+
+
+def in_turns(rows: Rows, turns: Sequence[UInt64]) -> Part:
+    """Rows and the place of each, as often as they are sent; NOWHERE in a turn is no place."""
     if len(turns) == 1:
         return rows, turns[0]
     # a row of a hot key stands in every slice that may need it
@@ -66,7 +74,7 @@ class Sending:
         for number, exchange in self._share.to:
             to = self._job.shares[number]
             assert to.stages is not None
-            parts: list[tuple[Rows, UInt64 | None]] = [(empty(len(node.schema.variables)), None) for node in to.stages.below]
+            parts: list[Part] = [(empty(len(node.schema.variables)), None) for node in to.stages.below]
             parts[exchange] = in_buckets(to, exchange, rows)
             told = split_rows(
                 parts, to.buckets, self._texts, pipeline.around.lineage, {}, MIN_INSTANT, every=False,

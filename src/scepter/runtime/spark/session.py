@@ -65,6 +65,7 @@ LASTING_JVM: Final = (
 """To the utmost only what is called ten times as often as usual: the few methods that turn results into rows, which then take
 half the time."""
 
+PARTITIONS: Final = "spark.sql.shuffle.partitions"
 _LOCAL: Final = re.compile(r"local(?:\[(?P<cores>\*|\d+)(?:,\s*(?P<retries>\d+))?\])?")
 _LOOPBACK: Final = re.compile(r"spark://(?:127\.0\.0\.1|localhost)(?::|,|$)")
 _LOGGING: Final = Path(__file__).with_name("data") / "log4j2.properties"
@@ -106,10 +107,18 @@ def session(
             SparkContext._ensure_initialized(gateway=gateway)
     spark = SparkSession.builder.config(conf=chosen).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
-    if "spark.sql.shuffle.partitions" not in conf:
-        # One task per core: the kernel's work is in the tasks, and every partition more costs a micro-batch time.
-        spark.conf.set("spark.sql.shuffle.partitions", str(spark.sparkContext.defaultParallelism))
+    spark.conf.set(PARTITIONS, partitions(dict(spark.sparkContext.getConf().getAll()), spark.sparkContext.defaultParallelism))
     return spark
+
+
+def partitions(told: Mapping[str, str], cores: int) -> str:
+    """How many partitions a shuffle has: as many as `told` says: what spark-submit or its defaults were given. Else one task
+    for each core: the kernel's work is in the tasks, and every partition more costs a micro-batch time.
+
+    >>> partitions({"spark.app.name": "scepter"}, 8), partitions({PARTITIONS: "3"}, 8)
+    ('8', '3')
+    """
+    return told.get(PARTITIONS, str(cores))
 
 
 def start_workers(spark: SparkSession) -> None:

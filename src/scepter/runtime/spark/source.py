@@ -47,6 +47,7 @@ from scepter.rdf.extensions import EXTENSIONS
 from scepter.rdf.files import CHANGED, stream_files
 from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.times import PROV_TIMES, TimeProperties
+from scepter.runtime.spark.environment import prepare
 from scepter.runtime.spark.event_rows import event_schema
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
 from scepter.runtime.spark.letters import FolderLetters
@@ -71,7 +72,8 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 def register(spark: SparkSession) -> None:
-    """Makes the format known to a session."""
+    """Makes the format known to a session; OptionError if its workers cannot do it."""
+    prepare(spark)  # with a format Spark keeps which Python reads it
     spark.dataSource.register(EventSource)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numba import njit
 from numpy.typing import NDArray
 
-from scepter.kernel.scan.solutions import Int64, UInt64
+from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.texts import TextsView, one_ref_each
 from scepter.rdf.lexing import BACKSLASH, GREATER, LESS, QUOTE, UNDERSCORE, term_end
 from scepter.rdf.terms import IRI, STRING, BlankNode, Literal, Term

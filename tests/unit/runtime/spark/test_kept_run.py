@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,8 @@ def batches(folder: Path, offsets: int, commits: int) -> None:
     """What Spark keeps, after so many micro-batches."""
     for part in ("_metadata", "0", "1"):
         (folder / "state" / "0" / part).mkdir(parents=True, exist_ok=True)
-        (folder / "state" / "0" / part / "1").touch()
+        for version in range(commits + 1):
+            (folder / "state" / "0" / part / f"{version}.changelog").touch()
     (folder / "metadata").write_text('{"id": "1"}')
     for log, last in (("offsets", offsets), ("commits", commits)):
         (folder / log).mkdir(exist_ok=True)
@@ -125,6 +127,51 @@ def test_a_part_of_sparks_that_is_gone_is_named(tmp_path: Path, gone: str) -> No
     with pytest.raises(OptionError, match=f"`{'state' if gone == 'state/0' else gone}` is not there") as caught:
         claimed(tmp_path, identity())
     assert caught.value.code == "checkpoint-damaged"
+
+
+def as_a_zip(folder: Path, version: int, files: list[str]) -> None:
+    """A version of the store as RocksDB keeps it without logs of changes."""
+    (folder / f"{version}.changelog").unlink()
+    (folder / "SSTs").mkdir()
+    for file in files:
+        (folder / "SSTs" / file).touch()
+    with zipfile.ZipFile(folder / f"{version}.zip", "w") as whole:
+        whole.writestr("metadata", "v1\n" + json.dumps({"sstFiles": [{"dfsSstFileName": file} for file in files]}))
+
+
+def test_a_version_of_the_store_that_is_gone_or_torn_is_named(tmp_path: Path) -> None:
+    batches(tmp_path, 3, 2)
+    part = tmp_path / "state" / "0" / "1"
+    as_a_zip(part, 2, ["a.sst", "b.sst"])
+    assert claimed(tmp_path, identity()).goes_on
+    (part / "SSTs" / "b.sst").unlink()
+    assert f"{tmp_path} is damaged: state/0/1/SSTs/b.sst is not there" in refused(tmp_path, identity())[1]
+    (part / "2.zip").write_bytes((part / "2.zip").read_bytes()[:9])
+    assert f"{tmp_path} is damaged: state/0/1/2.zip is torn" in refused(tmp_path, identity())[1]
+    (part / "2.zip").rename(part / "1.zip")
+    assert "its folder `state/0/1` has no state behind micro-batch 1" in refused(tmp_path, identity())[1]
+    (part / "2_7c9e.zip").touch()  # as versions are called that have a name of their own
+    assert claimed(tmp_path, identity()).goes_on
+
+
+def test_metadata_of_state_that_is_torn_is_named(tmp_path: Path) -> None:
+    batches(tmp_path, 3, 2)
+    (tmp_path / "state" / "0" / "_metadata" / "v2").mkdir()
+    for number, text in ((0, "v2"), (1, 'v2\n{"operatorInfo":{}}')):
+        (tmp_path / "state" / "0" / "_metadata" / "v2" / str(number)).write_text(text)
+    assert claimed(tmp_path, identity()).goes_on, "Spark reads the last one"
+    (tmp_path / "state" / "0" / "_metadata" / "v2" / "1").write_text('v2\n{"op')
+    assert "state/0/_metadata/v2/1 is torn" in refused(tmp_path, identity())[1]
+
+
+def test_the_sum_of_an_entry_that_is_gone_is_not_in_the_way_of_the_next_one(tmp_path: Path) -> None:
+    claimed(tmp_path, identity())
+    batches(tmp_path, 3, 2)
+    for number in (0, 1):
+        (tmp_path / "commits" / f".{number}.crc").touch()
+    (tmp_path / "commits" / "1").unlink()
+    assert claimed(tmp_path, identity()).goes_on, "the last micro-batch is done again"
+    assert sorted(path.name for path in (tmp_path / "commits").iterdir()) == [".0.crc", "0"]
 
 
 def test_offsets_that_are_gone_are_named(tmp_path: Path) -> None:

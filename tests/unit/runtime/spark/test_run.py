@@ -1,4 +1,4 @@
-"""How many buckets a live run has: some for each core at its first start, and the same for ever."""
+"""What `scepter.run` is given; how many buckets a live run has: some for each core at its first start, the same for ever."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from scepter.errors import OptionError
-from scepter.runtime.spark.run import _live_buckets
+from scepter.runtime.options import RunOptions
+from scepter.runtime.queries import Query, one_query, parse
+from scepter.runtime.spark.run import _live_buckets, run_with_options
+
+NAMED = "PREFIX : <http://e/> SELECT ?x FROM STREAM S :s WHERE { SEQ (A) DEFINE GPM A ON S { ?x :p ?v } }"
+EVERY = "PREFIX : <http://e/> SELECT ?x WHERE { ?x :p ?v }"
 
 
 def session(cores: int, **conf: str) -> Any:
@@ -29,3 +34,17 @@ def test_a_number_that_is_none_is_refused(given: str) -> None:
     with pytest.raises(OptionError) as caught:
         _live_buckets(session(2, spark_scepter_buckets=given))
     assert caught.value.code == "buckets" and given in str(caught.value)
+
+
+def refused(query: Query, streams: Any) -> OptionError:
+    """What is wrong with the streams is told before the session is asked for anything."""
+    with pytest.raises(OptionError) as caught:
+        run_with_options(query, object(), streams, RunOptions(), find_files=lambda source: ())  # type: ignore[arg-type]
+    return caught.value
+
+
+@pytest.mark.parametrize("query", [parse(NAMED), one_query([parse(NAMED), parse(EVERY)])])
+def test_streams_are_called_by_iri_alias_or_prefixed_name(query: Query) -> None:
+    for name in ("S", ":s", "http://e/s", "<http://e/s>"):
+        assert "the stream <http://e/s> is given as an int" in str(refused(query, {name: 5}))
+    assert refused(query, {"S": "a.nq", ":s": "b.nq"}).code == "stream-twice"

@@ -199,3 +199,16 @@ def test_the_state_of_another_query_is_refused() -> None:
     state, other = work.dump(run.job.state_of(0)), fresh("counting")
     with pytest.raises(ValueError, match="another query"):
         other.restore(state, other.job.state_of(0))
+
+
+def test_slices_that_overlap_tell_a_match_once_also_when_it_is_asked_for_before_the_end() -> None:
+    query = parse(
+        "PREFIX : <http://example/> SELECT ?a ?b WITHIN 6 SLIDING FROM STREAM S <http://example/s>\n"
+        "WHERE { SEQ (A ; B) DEFINE GPM A ON S { ?s :a ?a } DEFINE GPM B ON S { ?t :b ?b } }",
+        "spaseq",
+    )
+    run = Buckets(job_of(query, 7))
+    assert run.job.shares[0].slices is not None
+    run.take(STREAM, 0, 0, triples(":x :a 1 ."))
+    run.take(STREAM, 2, 2, triples(":x :b 2 ."))
+    assert len([*run.release(3), *run.finish()]) == 1
