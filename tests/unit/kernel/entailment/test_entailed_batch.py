@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.batches import KEY, at_time, events_of
 
+from batches import KEY, at_time, events_of
 from scepter.kernel.entailment.entailed_batch import EntailedEvents
 from scepter.ontology.schema import Schema
 from scepter.ontology.vocabulary import (
