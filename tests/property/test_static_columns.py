@@ -118,7 +118,7 @@ def test_static_data_entails_the_same_in_columns(
         name: mapped(part, f"g{i}") if i in in_files else plain[name]
         for i, (name, part) in enumerate(zip(names, parts, strict=True))
     }
-    beside = schema if len(parts) == 1 else []
+    beside = tuple(schema) if len(parts) == 1 else ()
     known, expected = (Knowledge.of(BGP((pattern,)), Dataset(named=g), names, beside) for g in (files, plain))
     wanted = tuple(node.term if isinstance(node, Constant) else None for node in pattern_nodes(pattern))
     assert set(known.static.match(*wanted)) == set(expected.static.match(*wanted))

@@ -146,11 +146,13 @@ def test_a_name_that_comes_twice_means_its_first_column(tmp_path: Path, text: bo
     rows = pa.Table.from_arrays([first, second, pa.array(["a", "b"]), pa.array([1, 1])], ["t", "t", "id", "v"])
     pq.write_table(rows, tmp_path / "a.parquet")
     (tmp_path / "a.csv").write_text("t,t,id,v\n1,8,a,1\n2,9,b,1\n")
+    letters: list[DeadLetter] = []
     for name in ("a.parquet", "a.csv"):
-        found = FileSource("f", [tmp_path / name], lift=MAPPED).batches(KEY, 0, pytest.fail, run=ReadState())
+        found = FileSource("f", [tmp_path / name], lift=MAPPED).batches(KEY, 0, letters.append, run=ReadState())
         assert [time for batch in found for time in batch.end.tolist()] == [1, 2]
-    given = MappedEvents("R", rows, MAPPED, "http://e/r").batches(KEY, 0, pytest.fail, run=ReadState())
+    given = MappedEvents("R", rows, MAPPED, "http://e/r").batches(KEY, 0, letters.append, run=ReadState())
     assert [time for batch in given for time in batch.end.tolist()] == [1, 2]
+    assert letters == []
 
 
 def test_parquet_that_is_damaged_is_a_letter_with_its_row(tmp_path: Path) -> None:
