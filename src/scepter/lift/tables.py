@@ -233,7 +233,7 @@ def parquet_rows(
 def _tell_nested(schema: pa.Schema, needed: Sequence[str], source: str, dead_letter: DeadLetterTaker) -> None:
     """A dead letter for each column that the mapping takes for a value and that has none: a struct, a map."""
     for name in needed:
-        if name in schema.names and not is_value(kind := schema.field(name).type):
+        if name in schema.names and not is_value(kind := schema.field(schema.names.index(name)).type):
             inner = (
                 f"; a path leads into it: $({name}.{kind.field(0).name})"
                 if pa.types.is_struct(kind) and kind.num_fields
