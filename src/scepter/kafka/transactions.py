@@ -151,7 +151,8 @@ class Transactions:
         places = [(mark.topic, mark.partition) for mark in marks]
         for place, mark in self._committed(places, deadline).items():
             if place not in self._known or mark != self._known[place]:
-                raise _broken(self._address, "it stopped answering, and has other marks now: another run went on, or its last transaction is lost")
+                why = "it stopped answering, and has other marks now: another run went on, or its last transaction is lost"
+                raise _broken(self._address, why)
 
     def _produce(self, message: Outgoing, deadline: float) -> None:
         while True:
