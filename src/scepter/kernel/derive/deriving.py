@@ -41,6 +41,11 @@ _STRETCH, _LONGEST_STRETCH = 256, 1 << 14
 had to be taken back shorter."""
 _ROUND = 25
 """What a round of rules over the background counts for."""
+_AT_ONCE, _FEWEST = 1 << 18, 64
+"""Of what a round has derived, so much goes into the next at once that no join should make more rows than this, and at least so
+many: what a rule derives out of all pairs of what it derived is counted before there are billions of them."""
+_TOLD_AGAIN, _MANY = 500, 1 << 14
+"""At one instant so many solutions are looked at for each triple that may be derived; passes with few are not counted."""
 _AGAIN = 5
 """Over all rounds, what is asked anew may give so many times as much as may be derived."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -70,6 +75,8 @@ class Deriving(ByRows):
         self._operators = [(each, operator_of(each)) for each in node.inner]
         self._joins = [operator for _, operator in self._operators if isinstance(operator, TimeJoined | GapJoined | Anew)]
         self._again = any(isinstance(operator, Anew) for _, operator in self._operators)
+        # what is asked anew, and a join that tells what it has missed, see the whole of a round
+        self._in_pieces = all(isinstance(join, TimeJoined) and join.is_inner for join in self._joins)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The triples derived, in order of end."""
@@ -129,28 +136,40 @@ class Deriving(ByRows):
             Seen(3 if self._node.whole else 5),
             _Counts(self._most, whole=bool(self._node.whole)),
         )
-        fresh = empty(self._width)
+        fresh, piece, before = empty(self._width), 0, 0
         while True:
-            self._pass(given, fresh)
-            fresh = empty(self._width)
-            for rule, made in self._made(given):
-                is_new = seen.new(self._told(made))
-                if (where := counts.exceeded(made.take(is_new))) is not None:
-                    raise endless(rule, where)
-                if self._again and (where := counts.asked_again(made)) is not None:
-                    raise endless(rule, where)
-                fresh = concat([fresh, self._standing(made, is_new)], self._width)
+            made_now, most = [empty(self._width)], 0.0
+            for rows in _pieces(fresh, piece):
+                most = max(most, self._pass(given, rows) / max(len(rows), 1))
+                for rule, made in self._made(given):
+                    is_new = seen.new(self._told(made))
+                    if (where := counts.exceeded(made.take(is_new))) is not None:
+                        raise endless(rule, where)
+                    if (where := counts.told_again(made)) is not None:
+                        raise endless(rule, where)
+                    if self._again and (where := counts.asked_again(made)) is not None:
+                        raise endless(rule, where)
+                    made_now.append(self._standing(made, is_new))
+                given = dict(none)
+            derived = before + len(fresh)
+            fresh = concat(made_now, self._width).by_end()
             if not len(fresh):
                 return concat(found, self._width).by_end()
-            fresh = fresh.by_end()
             found.append(fresh)
             counts.rounds += 1
-            given = dict(none)
+            if self._in_pieces:  # a row meets more rows than those of this round did, by as much as there are more
+                growth = (derived + len(fresh)) / max(derived, 1)
+                piece = max(int(_AT_ONCE / max(most * growth, 1.0)), _FEWEST)
+            before = derived
 
-    def _pass(self, given: dict[int, Rows], fresh: Rows) -> None:
+    def _pass(self, given: dict[int, Rows], fresh: Rows) -> int:
+        """All operators, once; how many rows the one made that made most."""
+        most = 0
         for node, operator in self._operators:
             inputs = [fresh] if isinstance(node, Recalled) else [given[id(each)] for each in node.inputs]
-            given[id(node)] = operator.process(inputs, _ALL)
+            given[id(node)] = found = operator.process(inputs, _ALL)
+            most = max(most, len(found))
+        return most
 
     def _made(self, given: Mapping[int, Rows]) -> Iterator[tuple[DerivedRule, Rows]]:
         for rule, template in zip(self._node.rules, self._templates, strict=True):
@@ -192,6 +211,12 @@ class Deriving(ByRows):
 _ALL = Until(np.iinfo(np.int64).max - 1)
 
 
+def _pieces(rows: Rows, size: int) -> Iterator[Rows]:
+    """Rows, so many at a time (0: all); none are one piece too."""
+    step = size or max(len(rows), 1)
+    return (rows.between(low, min(low + step, len(rows))) for low in range(0, max(len(rows), 1), step))
+
+
 def between(rows: Rows, low: int, high: int) -> Rows:
     """Of rows in order of end, those that end from one instant to another."""
     first, last = np.searchsorted(rows.end, low, "left"), np.searchsorted(rows.end, high, "right")
@@ -206,6 +231,8 @@ class _Counts:
         self._whole = whole
         self._ends: Int64 = np.empty(0, np.int64)
         self._at: Int64 = np.empty(0, np.int64)
+        self._solutions: dict[int, int] = {}
+        """By instant, how many solutions large passes have had."""
         self._again = 0
         self.rounds = 0
 
@@ -221,6 +248,17 @@ class _Counts:
             ends, counts = ends[1:], counts[1:]
         many = np.flatnonzero(counts > self._most)
         return f"at {ends[many[0]]}: more than {self._most} triples at one instant" if len(many) else None
+
+    def told_again(self, made: Rows) -> str | None:
+        """A rule that makes few triples of all pairs of what it made would reach the limit long after anybody waits."""
+        if len(made) < _MANY:
+            return None
+        ends, counts = np.unique(made.end[made.end != TIMELESS[1]], return_counts=True)
+        for end, count in zip(ends[counts >= _MANY // 8].tolist(), counts[counts >= _MANY // 8].tolist(), strict=True):
+            self._solutions[end] = self._solutions.get(end, 0) + count
+            if self._solutions[end] > _TOLD_AGAIN * self._most:
+                return f"at {end}: {self._told(end)} triples from more than {_TOLD_AGAIN * self._most} solutions at one instant"
+        return None
 
     def _told(self, end: int) -> int:
         place = int(np.searchsorted(self._ends, end))

@@ -84,6 +84,11 @@ class TimeJoined(ByRows, InParts):
         self._each_once = once or each_once
         self._numbers = [[i for i, name in enumerate(side.variables) if name.startswith(NUMBER)] for side in (left, right)]
 
+    @property
+    def is_inner(self) -> bool:
+        """Whether an answer is a pair, so that it is the same whatever comes later."""
+        return self._node.kind is Kind.INNER
+
     # ---- rows
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
