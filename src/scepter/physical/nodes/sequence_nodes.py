@@ -5,7 +5,7 @@ Their inputs are the scans that feed them. What works on terms says why (`exact`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,9 +13,24 @@ from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query, Sliding, Unit
 from scepter.errors import QueryError
 from scepter.ontology.entailment import Flattened
+from scepter.physical.nodes.event_core import Shape
 from scepter.physical.nodes.nodes import Node, Schema, listed
 from scepter.physical.sequence_plan import QueryPlan, ScanPlan
 from scepter.rdf.terms import IRI
+from scepter.remembered import remembered
+
+_SHOWN = 20
+"""So many scans that are matched together are named."""
+
+
+@remembered(most=2)
+def _labels_by_shape(plan: QueryPlan) -> dict[Shape, dict[str, int]]:
+    """The scans with each shape of core, with the first place of each: asked by each of maybe 10,000 of them."""
+    found: dict[Shape, dict[str, int]] = {}
+    for place, scan in enumerate(plan.scans):
+        for core in scan.cores:
+            found.setdefault(core.shape, {}).setdefault(scan.label, place)
+    return found
 
 
 @dataclass(frozen=True)
@@ -59,14 +74,22 @@ class GraphScan(Node):
         """The stream as the query calls it."""
         return (self.plan.streams[self.scan.stream].alias or self.stream) if self.plan.streams else "every stream"
 
+    def _together(self) -> Iterable[str]:
+        """Which scans are matched together with it, itself too, in their order."""
+        by_shape = _labels_by_shape(self.plan)
+        shapes = list(dict.fromkeys(core.shape for core in self.scan.cores))
+        if len(shapes) == 1:
+            return by_shape[shapes[0]]
+        places = {label: place for shape in shapes for label, place in by_shape[shape].items()}
+        return sorted(places, key=places.__getitem__)
+
     def details(self, notation: Notation) -> Iterator[str]:
         """What it matches, and for whom."""
         if self.entailed:
             yield "with what its triples entail"
-        shapes = {core.shape for core in self.scan.cores}
-        alike = (scan.label for scan in self.plan.scans if any(core.shape in shapes for core in scan.cores))
-        if labels := [label for label in dict.fromkeys(alike) if label != self.scan.label]:
-            yield f"matched once for {listed(labels, '')} too"
+        if labels := [label for label in self._together() if label != self.scan.label]:
+            shown = labels if len(labels) <= _SHOWN else [*labels[:_SHOWN], f"{len(labels) - _SHOWN} more"]
+            yield f"matched once for {listed(shown, '')} too"
         yield from notation.parts(self.scan.pattern)
         yield from (f"FILTER ({notation.expression(condition)})" for condition in self.scan.local)
 
