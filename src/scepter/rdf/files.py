@@ -116,9 +116,11 @@ def read_file(
             raw.seek(0)
             counted = _Counted(raw, tell)
             if head.startswith(GZIP_MAGIC):
-                yield from _read_unpacked(path, _unpacked(counted, reading), reading, extension)
-            else:
-                yield from _read_unpacked(path, io.BufferedReader(counted, HEAD), reading, extension)
+                file = _unpacked(counted, reading)
+                head = file.peek(HEAD)
+            else:  # not looked into again: large reads then go past its buffer, in whole blocks
+                file = io.BufferedReader(counted, HEAD)
+            yield from _read_unpacked(path, file, head, reading, extension)
     except OSError as error:
         raise _unreadable(path, error) from None
 
@@ -127,13 +129,15 @@ def _unpacked(packed: IO[bytes] | io.RawIOBase, reading: Reading) -> io.Buffered
     return io.BufferedReader(Unpacked(packed, reading.source_name, reading.dead_letter), HEAD)
 
 
-def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading, extension: str | None) -> Iterator[EventBatch]:
-    if (why := foreign(file.peek(HEAD))) is not None:
+def _read_unpacked(
+    path: Path, file: io.BufferedReader, head: bytes, reading: Reading, extension: str | None
+) -> Iterator[EventBatch]:
+    if (why := foreign(head)) is not None:
         reading.dead_letter(DeadLetter(reading.source_name, None, why))
         return
     extension = extension or format_extension(path)
     if extension not in EXTENSIONS:
-        extension = sniffed(file.peek(HEAD), reading.lift) or ""
+        extension = sniffed(head, reading.lift) or ""
     reader = _reader_of(extension, reading)
     if reader is None:
         raise option_error(

@@ -63,7 +63,7 @@ SELECT count(mean) FROM (
         )
 
 
-def members(room: Room, most: int = 1_000_000, graphs: bool = False) -> Iterator[Point]:
+def members(room: Room, most: int = 500_000, graphs: bool = False) -> Iterator[Point]:
     """Half of the things are members; with `graphs`, each triple is a graph with its time behind it."""
     classes = room.size(CLASSES, 4_000)
     for count in (1_000, room.size(most, 20_000)):
