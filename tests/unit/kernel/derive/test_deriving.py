@@ -31,13 +31,13 @@ def events(triples: Sequence[tuple[str, int]]) -> list[scepter.Event]:
     return [scepter.Event(S, text, time, prefixes={"": "http://example/"}) for text, time in triples]
 
 
-@given(LINKS)
-def test_pieces_of_a_round_derive_what_whole_rounds_derive(links: list[tuple[int, int, int]]) -> None:
+@given(LINKS, st.integers(1, 3))
+def test_pieces_of_a_round_derive_what_whole_rounds_derive(links: list[tuple[int, int, int]], piece: int) -> None:
     given_events = events([(f":n{a} :next :n{b} .", time) for a, b, time in sorted(links, key=lambda link: link[2])])
     whole = sorted(map(str, scepter.run_local(REACHES, given_events)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deriving, "_AT_ONCE", 1)
-        patch.setattr(deriving, "_FEWEST", 1)
+        patch.setattr(deriving, "_FEWEST", piece)
         assert sorted(map(str, scepter.run_local(REACHES, given_events))) == whole
     pairs = {(a, b) for a, b, _ in links}
     while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
